@@ -43,6 +43,7 @@ dossier_dependency(curl_headers)  # headers only: the library is loaded when fir
 dossier_dependency(md4c_headers)  # headers only, too
 dossier_dependency(edit_headers)  # headers only, too
 dossier_dependency(archive_headers)  # headers only, too
+dossier_dependency(spng_headers)  # headers only, too
 dossier_dependency(gtest LINK gmock_main gmock gtest)
 dossier_dependency(benchmark LINK benchmark)
 

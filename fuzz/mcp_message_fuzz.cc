@@ -11,7 +11,7 @@
 
 namespace {
 
-class NoTools final : public dossier::mcp::Catalog {
+class NoTools final : public dossier::mcp::ServerOffer {
  public:
   dossier::JsonArray Tools() const override { return {}; }
   dossier::mcp::RpcResult CallTool(std::string_view, const dossier::Json&,
@@ -38,7 +38,7 @@ class Checked final : public dossier::mcp::Outlet {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   NoTools catalog;
   dossier::mcp::Ticker ticker;
-  dossier::mcp::Connection connection(catalog, ticker, {});
+  dossier::mcp::ClientConnection connection(catalog, ticker, {});
   std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto outlet = std::make_shared<Checked>();
   while (!text.empty()) {

@@ -13,7 +13,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   for (const std::string_view name : dossier::model::kDialectNames) {
-    const dossier::model::Dialect& dialect = *dossier::model::FindDialect(name);
+    const dossier::model::WireDialect& dialect = *dossier::model::FindDialect(name);
     if (const auto reply = dialect.parse(text)) {
       if (!dossier::utf8::IsValid(reply->text)) std::abort();
     }

@@ -8,11 +8,11 @@
 #include "server/clients/settings_edit.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using dossier::clients::Form;
+  using dossier::clients::SettingsForm;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const dossier::clients::Path path = {"servers", "dossier"};
   const dossier::Json entry = dossier::JsonObject{{"command", "dossier"}};
-  for (const Form form : {Form::kJson, Form::kToml}) {
+  for (const SettingsForm form : {SettingsForm::kJson, SettingsForm::kToml}) {
     const auto set = dossier::clients::SetEntry(text, form, path, entry, "f");
     if (!set) continue;
     const auto found = dossier::clients::FindEntry(*set, form, path, "f");

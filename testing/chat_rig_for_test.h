@@ -67,7 +67,7 @@ class ListedClient final : public model::Client {
   std::jthread thread_;  // last: it uses the rest
 };
 
-struct ChatRig : ContextSource, Tool, ChatEvents {
+struct ChatRig : BlockSource, ChatTool, ChatEvents {
   // ContextSource: one block a command.
   std::vector<DeclaredCommand> Declared() const override { return commands; }
   Result<Gathered> Gather(std::span<const std::size_t> run, const GatherLimits&,
@@ -152,7 +152,7 @@ struct ChatRig : ContextSource, Tool, ChatEvents {
     std::vector<std::string> out;
     const auto stored = Read();
     if (!stored) return out;
-    for (const Message& message : stored->messages)
+    for (const StoredMessage& message : stored->messages)
       out.push_back(message.role + ": " + message.Text());
     return out;
   }

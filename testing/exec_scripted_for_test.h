@@ -39,7 +39,7 @@ namespace dossier::research {
 
 // Works out a result by itself. `workspace` is a folder of the host.
 using ScriptedWork = std::function<Result<ExecResult>(
-    const Command& command, const std::string& workspace, const CancelToken& cancel)>;
+    const ExecCommand& command, const std::string& workspace, const CancelToken& cancel)>;
 
 class ScriptedRule {
  public:
@@ -89,7 +89,7 @@ class CommandScript {
   // The reference lives as long as the script.
   ScriptedRule& On(std::string_view pattern) { return rules_.emplace_back(pattern); }
 
-  Result<ExecResult> Answer(const Command& command, const std::string& workspace,
+  Result<ExecResult> Answer(const ExecCommand& command, const std::string& workspace,
                             const CancelToken& cancel);
   // As they came, those of all backends.
   std::vector<std::string> commands() const {
@@ -122,11 +122,11 @@ inline bool FitsPattern(std::string_view pattern, std::string_view text) {
   return text.ends_with(pieces.back());
 }
 
-inline std::string LineOfCommand(const Command& command) {
+inline std::string LineOfCommand(const ExecCommand& command) {
   return command.argv.empty() ? command.command : Join(command.argv, " ");
 }
 
-inline Result<ExecResult> CommandScript::Answer(const Command& command,
+inline Result<ExecResult> CommandScript::Answer(const ExecCommand& command,
                                                 const std::string& workspace,
                                                 const CancelToken& cancel) {
   const std::string line = LineOfCommand(command);
@@ -168,7 +168,7 @@ class ScriptedBackend final : public ExecBackend {
     return MakeFolders(workspace_);
   }
 
-  Result<ExecResult> Run(const Command& command, const CancelToken& cancel) override {
+  Result<ExecResult> Run(const ExecCommand& command, const CancelToken& cancel) override {
     if (workspace_.empty()) return NotStarted();
     if (cancel.cancelled()) return Cancelled(cancel);
     RuledCommand ruled = ApplyCommandRules(command, options_.root);

@@ -42,7 +42,7 @@ inline constexpr std::string_view kProgram = R"({"phase_artifacts": {
   "run": {"commands": ["./bin/a.out"], "expected_outputs": ["working/sort_data.npy"]}}})";
 
 // Answers by label, with the attempts that a real caller makes.
-class PhaseCaller final : public Caller {
+class PhaseCaller final : public RoleCaller {
  public:
   void Next(std::string_view label, std::string_view reply) {
     replies_[std::string(label)].emplace_back(reply);

@@ -33,7 +33,7 @@
 namespace dossier::research {
 
 // Three attempts a call, as the real one; a label without a reply left fails.
-class FakeCaller final : public Caller {
+class FakeCaller final : public RoleCaller {
  public:
   // For the label, else for all labels of the site of this name; each reply is given once.
   void Reply(std::string_view label, std::string reply) {
@@ -85,7 +85,7 @@ class FakeCaller final : public Caller {
 };
 
 inline std::string TinyPng(std::uint32_t width = 4, char shade = 'x') {
-  return EncodePng({.width = width, .height = 3, .rgba = std::string(width * 12, shade)});
+  return *EncodePng({.width = width, .height = 3, .rgba = std::string(width * 12, shade)});
 }
 
 // The built-in template with text in every part of it.

@@ -197,7 +197,7 @@ class RunRig {
     std::fclose(file);
   }
 
-  static Result<ExecResult> RunProgram(const Command&, const std::string& workspace,
+  static Result<ExecResult> RunProgram(const ExecCommand&, const std::string& workspace,
                                        const CancelToken&) {
     const std::string code = ReadFile(workspace + "/src/main.cpp").value_or("");
     if (code.starts_with("// broken")) {

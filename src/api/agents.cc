@@ -79,7 +79,7 @@ Status CheckAgentsOptions(const AgentsOptions& options) {
                    agents::kMaxWorkers, agents::kMaxAttempts);
 }
 
-AgentsRun RunOf(agents::RunSummary summary) {
+AgentsRun RunOf(agents::AgentRunResult summary) {
   AgentsRun out{.run = std::move(summary.run),
                 .log = std::move(summary.log_path),
                 .not_started = std::move(summary.not_started)};
@@ -118,14 +118,14 @@ Result<AgentsPlan> PlanAgents(const AgentsOptions& options) {
 Result<AgentsRun> RunAgents(const AgentsOptions& options) {
   DOSSIER_RETURN_IF_ERROR(CheckAgentsOptions(options));
   DOSSIER_ASSIGN_OR_RETURN(const agents::RunPorts ports, PortsOf(options));
-  DOSSIER_ASSIGN_OR_RETURN(agents::RunSummary summary,
+  DOSSIER_ASSIGN_OR_RETURN(agents::AgentRunResult summary,
                            agents::RunTasks(RunOptionsOf(options), ports));
   return RunOf(std::move(summary));
 }
 
 Result<AgentsRun> ResumeAgents(std::string_view run, const AgentsOptions& options) {
   DOSSIER_ASSIGN_OR_RETURN(const agents::RunPorts ports, PortsOf(options));
-  DOSSIER_ASSIGN_OR_RETURN(agents::RunSummary summary, agents::ResumeRun(run, ports));
+  DOSSIER_ASSIGN_OR_RETURN(agents::AgentRunResult summary, agents::ResumeRun(run, ports));
   return RunOf(std::move(summary));
 }
 

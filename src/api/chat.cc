@@ -48,7 +48,7 @@ ChatReply ChatReplyOf(chat::TurnOutcome outcome) {
 
 struct Conversation::Impl {
   // A program gives what its model shall see; no command of a configuration runs.
-  class NoContext final : public chat::ContextSource {
+  class NoContext final : public chat::BlockSource {
    public:
     std::vector<chat::DeclaredCommand> Declared() const override { return {}; }
     Result<chat::Gathered> Gather(std::span<const std::size_t>, const chat::GatherLimits&,
@@ -124,7 +124,7 @@ Result<std::vector<Message>> Conversation::History() const {
   DOSSIER_ASSIGN_OR_RETURN(const auto loaded, impl_->store.Find(impl_->id));
   std::vector<Message> out;
   if (!loaded) return out;
-  for (const chat::Message& message : loaded->stored.messages) {
+  for (const chat::StoredMessage& message : loaded->stored.messages) {
     out.push_back({.role = message.role, .text = message.Text()});
   }
   return out;

@@ -154,7 +154,7 @@ Result<ResearchRun> ResumeResearch(const std::string& folder, const ResearchOpti
 
 Result<ResearchStatus> GetResearchStatus(const std::string& folder) {
   DOSSIER_ASSIGN_OR_RETURN(const research::RunHistory history, research::ReadRunHistory(folder));
-  research::RunStatus status = research::StatusOf(history, *SystemClock());
+  research::ResearchProgress status = research::StatusOf(history, *SystemClock());
   return ResearchStatus{.run = std::move(status.run),
                         .folder = std::move(status.folder),
                         .title = std::move(status.title),

@@ -43,7 +43,7 @@ struct MemoryConfig {
   std::optional<bool> enabled;  // unset: where a store is named
   memory::StoreLimits limits;
   memory::UseFts use_fts = memory::UseFts::kAuto;
-  memory::Durability durability = memory::Durability::kNormal;
+  memory::WriteDurability durability = memory::WriteDurability::kNormal;
   memory::Redaction redaction = memory::Redaction::kOn;  // redact_secrets
   std::string model;                                     // the role `memory`; "": none
   std::optional<bool> use_llm_compression;               // unset: where `model` is set

@@ -79,7 +79,7 @@ embed_model: none
   EXPECT_FALSE(memory->log_enabled);
   EXPECT_EQ(memory->log_max_chars, 10);
   EXPECT_EQ(memory->redaction, memory::Redaction::kOff);
-  EXPECT_EQ(memory->durability, memory::Durability::kFull);
+  EXPECT_EQ(memory->durability, memory::WriteDurability::kFull);
 }
 
 TEST(MemoryConfigTest, WhatCannotBeIsToldByItsPlace) {

@@ -161,7 +161,7 @@ class Opener {
       DOSSIER_ASSIGN_OR_RETURN(recorder_, model::Recorder::Create(settings_.record));
     }
     options.recorder = recorder_;
-    DOSSIER_ASSIGN_OR_RETURN(const model::Connection connection,
+    DOSSIER_ASSIGN_OR_RETURN(const model::ConnectedModel connection,
                              model::Connect(choice, options, cancel_));
     *description = connection.description;
     return Bound(choice, connection);
@@ -271,7 +271,8 @@ class Opener {
     (void)WriteFileAtomic(path, told + line, 0600);
   }
 
-  driver::BoundModel Bound(const model::Choice& choice, const model::Connection& connection) const {
+  driver::BoundModel Bound(const model::Choice& choice,
+                           const model::ConnectedModel& connection) const {
     driver::BoundModel bound = common_;
     bound.name = choice.model;
     // A recording holds every request, so nothing may be answered from elsewhere.
@@ -474,7 +475,7 @@ namespace {
 using driver::BoundModel;
 
 std::function<std::string(const model::Request&)> WireOf(const OpenedModel& opened) {
-  const model::Dialect* dialect = &model::DialectOf(opened.dialect);
+  const model::WireDialect* dialect = &model::DialectOf(opened.dialect);
   const model::WireOptions options{
       .entry = opened.root.entry,
       .provider = opened.provider,
@@ -527,9 +528,9 @@ Result<BoundModel> OpenChatModel(ModelSettings settings, const config::Config& c
   return model;
 }
 
-chat::CompactionLimits LimitsOf(const config::Compaction& config) {
+chat::CompactionLimits LimitsOf(const config::CompactionSettings& config) {
   using Mode = chat::CompactionLimits::Mode;
-  return {.mode = config.mode == config::Compaction::Mode::kOff ? Mode::kOff : Mode::kAuto,
+  return {.mode = config.mode == config::CompactionSettings::Mode::kOff ? Mode::kOff : Mode::kAuto,
           .soft_tokens = config.soft_tokens,
           .hard_tokens = config.hard_tokens,
           .keep_turns = config.keep_turns,

@@ -153,7 +153,7 @@ Result<driver::BoundModel> OpenChatModel(ModelSettings settings, const config::C
                                          const std::function<void(std::string_view)>& say,
                                          const CancelToken& cancel);
 
-chat::CompactionLimits LimitsOf(const config::Compaction& config);
+chat::CompactionLimits LimitsOf(const config::CompactionSettings& config);
 
 }  // namespace dossier::app
 

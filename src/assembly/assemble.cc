@@ -56,7 +56,7 @@ Result<BudgetNumbers> ResolveBudget(const Layout& layout, const Budget& budget,
 class Assembler {
  public:
   Assembler(const Layout& layout, const BudgetNumbers& budget, const Capability& capability,
-            const tokens::Counter& counter, const AssembleOptions& options, Gathered gathered)
+            const tokens::Counter& counter, const AssembleOptions& options, GatheredParts gathered)
       : layout_(layout),
         budget_(budget),
         capability_(capability),
@@ -119,7 +119,7 @@ class Assembler {
       std::optional<Fitted> full = FitFull(part, fit_);
       if (!full) {
         if (part.required()) return CapTooSmall(part);
-        part.outcome = Outcome::kDropped;
+        part.outcome = PartOutcome::kDropped;
         part.reason = "under-min";
         continue;
       }
@@ -138,7 +138,7 @@ class Assembler {
 
   static void TakeFull(Part* part) {
     part->fitted = part->full;
-    part->outcome = part->full.left_out ? Outcome::kCut : Outcome::kKept;
+    part->outcome = part->full.left_out ? PartOutcome::kCut : PartOutcome::kKept;
     part->reason = part->full.left_out ? "over-share" : "";
   }
 
@@ -211,7 +211,7 @@ class Assembler {
     // Ties go by layout order, whatever the zone.
     std::stable_sort(cascade_.begin(), cascade_.end(),
                      [](const Part* a, const Part* b) { return a->place < b->place; });
-    std::vector<Demand> demands;
+    std::vector<BudgetDemand> demands;
     for (const Part* part : cascade_) demands.push_back(MakeDemand(*part));
     const std::vector<Part*> by_place = cascade_;
     const std::vector<std::size_t> order = CascadeOrder(demands);
@@ -235,7 +235,7 @@ class Assembler {
 
   Result<Shared> ShareOnce(const std::vector<Part*>& by_place) {
     std::vector<Part*> sharing;
-    std::vector<Demand> demands;
+    std::vector<BudgetDemand> demands;
     for (Part* part : by_place) {
       if (!part->present()) continue;
       sharing.push_back(part);
@@ -257,7 +257,7 @@ class Assembler {
     std::int64_t tokens = 0;
     for (const Part& part : parts_) {
       if (!part.present() || part.fixed() || !part.required()) continue;
-      const Demand demand = MakeDemand(part);
+      const BudgetDemand demand = MakeDemand(part);
       tokens += std::min(demand.floor, demand.wanted);
     }
     return tokens;
@@ -275,10 +275,10 @@ class Assembler {
     return {};
   }
 
-  Demand MakeDemand(const Part& part) const {
+  BudgetDemand MakeDemand(const Part& part) const {
     const LayoutSection& rule = *part.rule;
     const bool required = part.required();
-    Demand out;
+    BudgetDemand out;
     out.wanted = std::min(part.full.tokens, TokenCap(part)) + part.joint;
     out.floor = rule.tokens.value_or(rule.floor);
     out.least = part.least + part.joint;
@@ -302,7 +302,7 @@ class Assembler {
       Fitted* const cut[] = {&part->fitted};
       Measure(cut, fit_);
     }
-    part->outcome = part->fitted.left_out ? Outcome::kCut : Outcome::kKept;
+    part->outcome = part->fitted.left_out ? PartOutcome::kCut : PartOutcome::kKept;
     part->reason = part->fitted.left_out ? "over-share" : "";
     return true;
   }
@@ -310,7 +310,7 @@ class Assembler {
   Status Drop(Part* part, std::string_view reason) {
     if (part->required()) return OverBudget();
     part->fitted = {};
-    part->outcome = Outcome::kDropped;
+    part->outcome = PartOutcome::kDropped;
     part->reason = reason;
     return {};
   }
@@ -336,7 +336,7 @@ class Assembler {
   Part* FindLoser() {
     Part* loser = nullptr;
     const auto worth = [](const Part& part) {
-      return std::tuple(part.required(), part.outcome != Outcome::kCut, part.rule->priority,
+      return std::tuple(part.required(), part.outcome != PartOutcome::kCut, part.rule->priority,
                         -static_cast<std::int64_t>(part.place));
     };
     for (Part& part : parts_) {
@@ -353,14 +353,15 @@ class Assembler {
     for (int round = 0; round < 2; ++round) {
       for (Part* part : cascade_) {
         if (Excess() >= 0) return;
-        const bool cut = part->outcome == Outcome::kCut || part->outcome == Outcome::kDropped;
+        const bool cut =
+            part->outcome == PartOutcome::kCut || part->outcome == PartOutcome::kDropped;
         if (cut && part->turns.empty() && !part->rule->tokens) GiveRest(part);
       }
     }
   }
 
   void GiveRest(Part* part) {
-    const bool returns = part->outcome == Outcome::kDropped;
+    const bool returns = part->outcome == PartOutcome::kDropped;
     const std::int64_t had =
         returns ? -capability_.tokens_per_message - counter_.CountText("\n\n").tokens
                 : part->fitted.tokens + part->joint;
@@ -368,7 +369,7 @@ class Assembler {
     // Most of what was dropped is known not to fit without a look at its text.
     if (grant < part->least) return;
     const Fitted before = part->fitted;
-    const Outcome outcome = part->outcome;
+    const PartOutcome outcome = part->outcome;
     const std::string_view reason = part->reason;
     bool arranged = false;
     // Repairs that quote a text make it grow by more than its own tokens, so one try may be too
@@ -407,7 +408,7 @@ class Assembler {
     for (Part& part : parts_) {
       if (part.full.tokens == 0) continue;
       TakeFull(&part);
-      if (!part.required()) part.outcome = Outcome::kDropped;
+      if (!part.required()) part.outcome = PartOutcome::kDropped;
     }
     ArrangeUncut();
     const std::int64_t needed = FixedTokens() + RequiredFloors();
@@ -458,7 +459,7 @@ class Assembler {
   const tokens::Counter& counter_;
   const AssembleOptions& options_;
   FitContext fit_;
-  std::vector<Warning> warnings_;
+  std::vector<AssemblyWarning> warnings_;
   std::vector<Part> parts_;  // in prompt order
   std::vector<Part*> cascade_;
   std::string lead_;
@@ -473,7 +474,7 @@ Result<Assembled> Assemble(const Layout& layout, std::span<const Section> sectio
                            const tokens::Counter& counter, const AssembleOptions& options) {
   DOSSIER_ASSIGN_OR_RETURN(const BudgetNumbers numbers,
                            ResolveBudget(layout, budget, capability, counter.margin()));
-  DOSSIER_ASSIGN_OR_RETURN(Gathered gathered, Gather(layout, sections, options));
+  DOSSIER_ASSIGN_OR_RETURN(GatheredParts gathered, Gather(layout, sections, options));
   return Assembler(layout, numbers, capability, counter, options, std::move(gathered)).Run();
 }
 

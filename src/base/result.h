@@ -8,6 +8,8 @@
 //
 // The library never throws across a module border, prints, exits or aborts; exceptions of
 // third-party code end at the wrapper that calls it.
+//
+// Thread-safety: none is needed; a Result has one owner.
 
 #ifndef DOSSIER_BASE_RESULT_H_
 #define DOSSIER_BASE_RESULT_H_

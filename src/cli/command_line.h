@@ -1,4 +1,6 @@
 // The `dossier` command: one table of sub-commands.
+//
+// Thread-safety: called once, by main.
 
 #ifndef DOSSIER_CLI_COMMAND_LINE_H_
 #define DOSSIER_CLI_COMMAND_LINE_H_

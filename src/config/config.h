@@ -104,7 +104,7 @@ std::vector<std::string> ProjectFolders(const std::string& folder, const std::st
 
 // A part that another module parses, `${NAME}` expanded. Lines in `node` are lines of `file`: a
 // list is always of one file, a map that was merged has the lines of each and the file of its last.
-struct Section {
+struct ConfigSection {
   YamlNode node;
   std::string file;    // for messages; "$NAME" if a variable held it
   std::string folder;  // relative paths in it start here
@@ -132,7 +132,7 @@ struct DynamicCommands {
   History history = History::kAnswer;
 };
 
-struct Compaction {
+struct CompactionSettings {
   enum class Mode { kAuto, kOff };
   Mode mode = Mode::kAuto;
   std::int64_t soft_tokens = 32'000, hard_tokens = 96'000, keep_turns = 2, summary_tokens = 1'500;
@@ -149,7 +149,7 @@ struct SpendingLimits {
 };
 
 // The folder of the runs, in bytes.
-struct Store {
+struct JournalSpace {
   std::uint64_t limit = 2ull << 30;        // above it the oldest runs go
   std::uint64_t copy_limit = 64ull << 20;  // a larger context is named, not copied
 };
@@ -175,14 +175,14 @@ struct Config {
   std::optional<Json> json_schema;                 // a map, or what its text parses to
   std::string json_schema_file;                    // path or URL
   std::vector<Variable> variables;                 // in order of first appearance
-  std::optional<Section> context_commands;         // for sources::ReadContextCommands
+  std::optional<ConfigSection> context_commands;   // for sources::ReadContextCommands
   std::optional<std::int64_t> context_max_tokens;  // unset: a quarter of the window
   DynamicCommands dynamic_commands;
-  Compaction compaction;
-  Store store;
+  CompactionSettings compaction;
+  JournalSpace store;
   SpendingLimits limits;
-  std::map<std::string, Section> sections;  // ask, header, agents, memory, research
-  std::optional<Section> models, local;     // of the user's own file only
+  std::map<std::string, ConfigSection> sections;  // ask, header, agents, memory, research
+  std::optional<ConfigSection> models, local;     // of the user's own file only
 
   // How it came about.
   Value raw;                          // merged, as written: for `config show`

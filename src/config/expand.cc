@@ -108,7 +108,7 @@ bool HasVariable(std::string_view text) {
 
 void Expand(const Variables& variables, Value* value) {
   if (value->origin.kind == Origin::Kind::kFile) ExpandNode(variables, &value->node);
-  for (Entry& entry : value->entries) Expand(variables, &entry.value);
+  for (MapEntry& entry : value->entries) Expand(variables, &entry.value);
 }
 
 }  // namespace dossier::config

@@ -48,7 +48,7 @@ bool IsVariableName(std::string_view name) {
 
 Status ReadDeclaredVariables(const Setting& setting, Config* config) {
   if (!setting.value.is_map()) return setting.Wrong("a map of names to defaults");
-  for (const Entry& entry : setting.value.entries) {
+  for (const MapEntry& entry : setting.value.entries) {
     if (!IsVariableName(entry.key)) {
       return MakeError(ErrorCode::kConfig,
                        "{}: variables: '{}' is no name; use letters, digits and _",
@@ -72,7 +72,7 @@ Status ReadSchema(const Setting& setting, Config* config) {
   return {};
 }
 
-Status ReadList(const Setting& setting, Section* out) {
+Status ReadList(const Setting& setting, ConfigSection* out) {
   if (setting.value.node.kind != YamlNode::Kind::kList) return setting.Wrong("a list");
   return ReadSection(setting, out);
 }
@@ -87,8 +87,8 @@ Status ReadHistory(const Setting& setting, DynamicCommands::History* out) {
                              out);
 }
 
-Status ReadMode(const Setting& setting, Compaction::Mode* out) {
-  using Mode = Compaction::Mode;
+Status ReadMode(const Setting& setting, CompactionSettings::Mode* out) {
+  using Mode = CompactionSettings::Mode;
   return ReadChoice<Mode>(setting, {{"auto", Mode::kAuto}, {"off", Mode::kOff}}, out);
 }
 
@@ -183,33 +183,34 @@ constexpr Key kKeys[] = {
      Into<ReadWholeFrom<1>, &Config::dynamic_commands, &DynamicCommands::max_output>},
     {"compaction.mode", Shape::kScalar, "auto or off", "auto", Power::kNone,
      "whether old turns are shortened in requests",
-     Into<ReadMode, &Config::compaction, &Compaction::mode>},
+     Into<ReadMode, &Config::compaction, &CompactionSettings::mode>},
     {"compaction.soft_tokens", Shape::kScalar, "whole number from 1 up", "32000", Power::kNone,
      "of history, above which shortening may pay",
-     Into<ReadWholeFrom<1>, &Config::compaction, &Compaction::soft_tokens>},
+     Into<ReadWholeFrom<1>, &Config::compaction, &CompactionSettings::soft_tokens>},
     {"compaction.hard_tokens", Shape::kScalar, "whole number from 1 up", "96000", Power::kNone,
      "of history, above which it must happen",
-     Into<ReadWholeFrom<1>, &Config::compaction, &Compaction::hard_tokens>},
+     Into<ReadWholeFrom<1>, &Config::compaction, &CompactionSettings::hard_tokens>},
     {"compaction.keep_turns", Shape::kScalar, "whole number from 0 up", "2", Power::kNone,
      "newest turns that stay as they are",
-     Into<ReadWholeFrom<0>, &Config::compaction, &Compaction::keep_turns>},
+     Into<ReadWholeFrom<0>, &Config::compaction, &CompactionSettings::keep_turns>},
     {"compaction.summary_tokens", Shape::kScalar, "whole number from 1 up", "1500", Power::kNone,
-     "of a summary", Into<ReadWholeFrom<1>, &Config::compaction, &Compaction::summary_tokens>},
+     "of a summary",
+     Into<ReadWholeFrom<1>, &Config::compaction, &CompactionSettings::summary_tokens>},
     {"compaction.horizon", Shape::kScalar, "whole number from 1 up", "10", Power::kNone,
      "turns over which it must pay",
-     Into<ReadWholeFrom<1>, &Config::compaction, &Compaction::horizon>},
+     Into<ReadWholeFrom<1>, &Config::compaction, &CompactionSettings::horizon>},
     {"compaction.min_gain", Shape::kScalar, "number from 0 to 1", "0.25", Power::kNone,
      "least share of the history saved",
-     Into<ReadNumberTo<1>, &Config::compaction, &Compaction::min_gain>},
+     Into<ReadNumberTo<1>, &Config::compaction, &CompactionSettings::min_gain>},
     {"compaction.model", Shape::kScalar, "text", "", Power::kNone,
      "writes the summaries (default: the conversation's)",
-     Into<ReadText, &Config::compaction, &Compaction::model>},
+     Into<ReadText, &Config::compaction, &CompactionSettings::model>},
     {"store.limit", Shape::kScalar, "size", "2G", Power::kAlways,
      "of the folder of the runs; above it the oldest runs are removed",
-     Into<ReadSize, &Config::store, &Store::limit>},
+     Into<ReadSize, &Config::store, &JournalSpace::limit>},
     {"store.copy_limit", Shape::kScalar, "size", "64M", Power::kAlways,
      "a larger context is named by path and hash in its run, not copied",
-     Into<ReadSize, &Config::store, &Store::copy_limit>},
+     Into<ReadSize, &Config::store, &JournalSpace::copy_limit>},
     {"limits.window", Shape::kScalar, "time", "", Power::kAlways,
      "within which all runs together keep to the other limits",
      Into<ReadTime, &Config::limits, &SpendingLimits::window>},
@@ -271,7 +272,7 @@ class Reader {
   Reader(const std::string& folder, Config* config) : folder_(folder), config_(config) {}
 
   Status Read(const Value& map, const std::string& prefix) {
-    for (const Entry& entry : map.entries) {
+    for (const MapEntry& entry : map.entries) {
       const std::string name = prefix + entry.key;
       const auto key = std::find_if(std::begin(kKeys), std::end(kKeys),
                                     [&](const Key& row) { return row.name == name; });
@@ -313,7 +314,7 @@ class Reader {
 
 void MarkAsVariable(const std::string& name, Value* value) {
   value->origin = {Origin::Kind::kVariable, name};
-  for (Entry& entry : value->entries) MarkAsVariable(name, &entry.value);
+  for (MapEntry& entry : value->entries) MarkAsVariable(name, &entry.value);
 }
 
 Result<Value> ValueOfVariable(const Key& key, const std::string& name, std::string_view text) {
@@ -502,7 +503,7 @@ Status ReadArgv(const Setting& setting, std::vector<std::string>* out) {
 Status ReadHeaders(const Setting& setting, std::map<std::string, std::string>* out) {
   constexpr std::string_view kWanted = "a map of header names to texts of one line";
   if (!setting.value.is_map()) return setting.Wrong(kWanted);
-  for (const Entry& entry : setting.value.entries) {
+  for (const MapEntry& entry : setting.value.entries) {
     if (entry.value.is_null()) continue;
     const bool good = entry.value.node.kind == YamlNode::Kind::kScalar && !entry.key.empty() &&
                       IsHeaderText(entry.key) && entry.key.find(':') == std::string::npos &&
@@ -513,11 +514,12 @@ Status ReadHeaders(const Setting& setting, std::map<std::string, std::string>* o
   return {};
 }
 
-Status ReadSection(const Setting& setting, Section* out) {
-  *out = Section{ToYaml(setting.value),
-                 setting.value.origin.kind == Origin::Kind::kFile ? setting.value.origin.name
-                                                                  : setting.value.origin.ToText(),
-                 setting.folder};
+Status ReadSection(const Setting& setting, ConfigSection* out) {
+  *out = ConfigSection{ToYaml(setting.value),
+                       setting.value.origin.kind == Origin::Kind::kFile
+                           ? setting.value.origin.name
+                           : setting.value.origin.ToText(),
+                       setting.folder};
   return {};
 }
 

@@ -107,7 +107,7 @@ Status ReadTexts(const Setting& setting, std::vector<std::string>* out);
 // A program and its arguments: a list, or a text parted at blanks, as no shell takes part.
 Status ReadArgv(const Setting& setting, std::vector<std::string>* out);
 Status ReadHeaders(const Setting& setting, std::map<std::string, std::string>* out);
-Status ReadSection(const Setting& setting, Section* out);
+Status ReadSection(const Setting& setting, ConfigSection* out);
 
 template <typename T>
 Status ReadChoice(const Setting& setting,

@@ -116,7 +116,7 @@ class Loader {
   }
 
   void DropUserOnly(const std::string& path, Value* values) {
-    std::erase_if(values->entries, [&](const Entry& entry) {
+    std::erase_if(values->entries, [&](const MapEntry& entry) {
       for (const std::string_view key : kUserOnly) {
         if (entry.key != key) continue;
         config_.warnings.push_back(fmt::format("{}:{}: '{}' is ignored here; it counts in {} only",
@@ -213,7 +213,7 @@ namespace {
 class Finder {
  public:
   std::vector<std::string> Find(const Value& root) {
-    for (const Entry& entry : root.entries) {
+    for (const MapEntry& entry : root.entries) {
       if (!entry.value.is_null()) CheckKey(entry.key, entry.value);
       FindVariables(entry.key, entry.value);
     }
@@ -237,7 +237,7 @@ class Finder {
       case Power::kParams:
         return CheckParams(name, value);
       case Power::kAgents:
-        for (const Entry& entry : value.entries) {
+        for (const MapEntry& entry : value.entries) {
           if (entry.value.is_null() || !IsAgentPower(entry.key, ToJsonValue(entry.value))) continue;
           Add(name + "." + entry.key, entry.value.node.line);
         }
@@ -268,7 +268,7 @@ class Finder {
 
   void CheckParams(const std::string& name, const Value& value) {
     if (name != "params" && IsAccessName(name)) return Add(name, value.node.line);
-    for (const Entry& entry : value.entries) {
+    for (const MapEntry& entry : value.entries) {
       const std::string inner = name + "." + entry.key;
       if (IsAccessName(entry.key) || ReplacesRequest(entry.key)) {
         Add(inner, entry.value.node.line);
@@ -289,7 +289,7 @@ class Finder {
 
   void FindVariables(const std::string& name, const Value& value) {
     FindInNode(name, value.node);
-    for (const Entry& entry : value.entries) FindVariables(name + "." + entry.key, entry.value);
+    for (const MapEntry& entry : value.entries) FindVariables(name + "." + entry.key, entry.value);
   }
 
   void FindInNode(const std::string& name, const YamlNode& node) {

@@ -1,12 +1,9 @@
 #include "config/trust.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 
+#include "base/cancel.h"
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/json/json.h"
@@ -18,6 +15,7 @@ namespace {
 constexpr std::int64_t kVersion = 1;
 constexpr std::uint64_t kMaxTrustedBytes = 16 << 20;
 constexpr unsigned kPrivate = 0600, kPrivateFolder = 0700;
+constexpr Millis kLockLimit{30'000};  // no change of the file takes that long
 
 tl::unexpected<Error> Damaged(const std::string& path) {
   return MakeError(ErrorCode::kDamaged,
@@ -50,16 +48,6 @@ std::string Write(const std::vector<Approval>& approvals) {
   return ToPrettyJson(JsonObject{{"version", kVersion}, {"files", std::move(files)}}) + "\n";
 }
 
-// Held until the descriptor closes.
-Result<UniqueFd> Lock(const std::string& path) {
-  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kPrivate));
-  if (!fd.valid()) return MakeErrnoError(errno, path);
-  while (flock(fd.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) return MakeErrnoError(errno, path);
-  }
-  return fd;
-}
-
 }  // namespace
 
 Result<std::vector<Approval>> TrustStore::List() const {
@@ -82,7 +70,8 @@ Result<std::string> TrustStore::Bytes(const Approval& approval) const {
 
 Status TrustStore::Change(const std::function<void(std::vector<Approval>*)>& change) {
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder_, kPrivateFolder));
-  DOSSIER_ASSIGN_OR_RETURN(const UniqueFd lock, Lock(folder_ + "/trust.lock"));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock,
+                           FileLock::Take(folder_ + "/trust.lock", kLockLimit, CancelToken()));
   DOSSIER_ASSIGN_OR_RETURN(std::vector<Approval> approvals, List());
   change(&approvals);
   std::sort(approvals.begin(), approvals.end(),

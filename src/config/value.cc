@@ -5,9 +5,9 @@
 namespace dossier::config {
 namespace {
 
-Entry* FindEntry(Value& map, std::string_view key) {
+MapEntry* FindEntry(Value& map, std::string_view key) {
   const auto found = std::find_if(map.entries.begin(), map.entries.end(),
-                                  [&](const Entry& entry) { return entry.key == key; });
+                                  [&](const MapEntry& entry) { return entry.key == key; });
   return found == map.entries.end() ? nullptr : &*found;
 }
 
@@ -37,7 +37,7 @@ std::string Origin::Place() const {
 const Value* Value::Find(std::string_view path) const {
   const auto dot = path.find('.');
   const std::string_view key = path.substr(0, dot);
-  for (const Entry& entry : entries) {
+  for (const MapEntry& entry : entries) {
     if (entry.key != key) continue;
     return dot == std::string_view::npos ? &entry.value : entry.value.Find(path.substr(dot + 1));
   }
@@ -72,7 +72,7 @@ Value FromText(std::string_view text, Origin origin) {
 
 YamlNode ToYaml(const Value& value) {
   YamlNode node = value.node;
-  for (const Entry& entry : value.entries) {
+  for (const MapEntry& entry : value.entries) {
     node.entries.push_back(
         {entry.key, entry.value.node.line, entry.value.node.column, ToYaml(entry.value)});
   }
@@ -86,8 +86,8 @@ void Merge(Value high, MapRule rule, Value* low) {
     *low = std::move(high);
     return;
   }
-  for (Entry& entry : high.entries) {
-    Entry* below = FindEntry(*low, entry.key);
+  for (MapEntry& entry : high.entries) {
+    MapEntry* below = FindEntry(*low, entry.key);
     if (!below) {
       low->entries.push_back(std::move(entry));
     } else if (rule == MapRule::kWhole || !MergesByKey(entry.key)) {
@@ -101,8 +101,9 @@ void Merge(Value high, MapRule rule, Value* low) {
 void Set(std::string_view path, Value value, Value* root) {
   const auto dot = path.find('.');
   const std::string_view key = path.substr(0, dot);
-  Entry* entry = FindEntry(*root, key);
-  if (!entry) entry = &root->entries.emplace_back(Entry{std::string(key), MakeMap(value.origin)});
+  MapEntry* entry = FindEntry(*root, key);
+  if (!entry)
+    entry = &root->entries.emplace_back(MapEntry{std::string(key), MakeMap(value.origin)});
   if (dot == std::string_view::npos) {
     entry->value = std::move(value);
     return;

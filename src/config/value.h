@@ -34,12 +34,12 @@ struct Origin {
   bool operator==(const Origin&) const = default;
 };
 
-struct Entry;
+struct MapEntry;
 
 // A map holds `entries`, which may be of several origins. Anything else is of one: `node`.
 struct Value {
   YamlNode node;  // of a map: kind and place only
-  std::vector<Entry> entries;
+  std::vector<MapEntry> entries;
   Origin origin;
 
   bool is_map() const { return node.kind == YamlNode::Kind::kMap; }
@@ -48,7 +48,7 @@ struct Value {
   const Value* Find(std::string_view path) const;
 };
 
-struct Entry {
+struct MapEntry {
   std::string key;
   Value value;
 };

@@ -255,9 +255,9 @@ Result<TaskSet> GenerateSet(const std::vector<std::string>& families, const Fami
   return TaskSet::Load(folder);
 }
 
-Result<CheckReport> CheckSet(const TaskSet& set, const CancelToken& cancel) {
+Result<SetCheck> CheckSet(const TaskSet& set, const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(set.CheckFiles());
-  CheckReport report{.tasks = static_cast<std::int64_t>(set.tasks.size())};
+  SetCheck report{.tasks = static_cast<std::int64_t>(set.tasks.size())};
   Bound floor, blind;
   std::optional<OpenWindow> window;
   std::int64_t oracles = 0;

@@ -1,7 +1,7 @@
 // A whole task set: made, proved, and only then written.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(TaskSet set, GenerateSet({"aggregate"}, spec, "sets/aggregate"));
-//   DOSSIER_ASSIGN_OR_RETURN(CheckReport report, CheckSet(set, cancel));
+//   DOSSIER_ASSIGN_OR_RETURN(SetCheck report, CheckSet(set, cancel));
 //   if (!report.findings.empty()) …                       // exit 15
 //
 // Thread-safety: functions over their arguments and files.
@@ -25,7 +25,7 @@ namespace dossier::evaluation {
 Result<TaskSet> GenerateSet(const std::vector<std::string>& families, const FamilySpec& spec,
                             const std::string& folder);
 
-struct CheckReport {
+struct SetCheck {
   std::int64_t tasks = 0, proved = 0;
   double chance = 0, floor = 0, blind = 0, oracle = 0;  // mean official scores
   std::vector<std::string> findings;                    // what is wrong, with the task's id
@@ -34,7 +34,7 @@ struct CheckReport {
 
 // Hashes, both gold paths, the oracle's score, and that neither floor nor blind is above chance.
 // Errors: kDamaged for a file whose hash differs, kCancelled.
-Result<CheckReport> CheckSet(const TaskSet& set, const CancelToken& cancel);
+Result<SetCheck> CheckSet(const TaskSet& set, const CancelToken& cancel);
 
 }  // namespace dossier::evaluation
 

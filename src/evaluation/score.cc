@@ -9,7 +9,7 @@
 namespace dossier::evaluation {
 namespace {
 
-using Rule = Reading (*)(const Task& task, std::string_view answer);
+using Rule = ScoreReading (*)(const Task& task, std::string_view answer);
 
 struct Scorer {
   std::string_view name;
@@ -67,7 +67,7 @@ Result<Score> ScoreAnswer(const Task& task, std::string_view answer) {
   if (!task.gold.is_array() || GoldOf(task).size() != task.gold.get_array().size()) {
     return MakeError(ErrorCode::kDamaged, "{}: its gold is no list of texts", task.id);
   }
-  const Reading official = scorer->official(task, answer);
+  const ScoreReading official = scorer->official(task, answer);
   Score score{.official = official.score,
               .lenient = official.score,
               .parsed = official.parsed,

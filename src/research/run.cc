@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/deadline.h"
 #include "base/files/file.h"
 #include "base/text/text.h"
 #include "research/files/cuts.h"
@@ -51,8 +52,8 @@ struct Explored {
 // The stages of a run, and what comes of them.
 class Research {
  public:
-  Research(const RunOrder& order, RunSetup& setup, const CancelToken& cancel)
-      : order_(order), setup_(setup), user_(cancel), source_(cancel), results_(setup.Results()) {}
+  Research(const RunOrder& order, StartedRun& setup, const CancelToken& cancel)
+      : order_(order), setup_(setup), user_(cancel), results_(setup.Results()) {}
 
   Result<RunOutcome> Work();
 
@@ -68,9 +69,8 @@ class Research {
   bool IsLimit(const Error& error, const Deadline& deadline) const;
 
   const RunOrder& order_;
-  RunSetup& setup_;
+  StartedRun& setup_;
   const CancelToken& user_;
-  CancelSource source_;
   RunResults results_;
 };
 
@@ -194,9 +194,10 @@ Result<RunOutcome> Research::Work() {
   if (!reason.empty()) return StillLimited(std::move(reason));
   Result<RunOutcome> outcome = MakeError(ErrorCode::kInternal, "no outcome");
   {
-    const Deadline deadline(*setup_.ledger, &source_);
-    Result<Explored> explored = Explore(source_.token());
-    outcome = explored ? Close(*explored, source_.token())
+    const Deadline deadline(user_, setup_.ledger->time_left(model::Stage::kNormal),
+                            "the run's time is over");
+    Result<Explored> explored = Explore(deadline.token());
+    outcome = explored ? Close(*explored, deadline.token())
                        : Result<RunOutcome>(tl::unexpected(explored.error()));
     if (outcome || !IsLimit(outcome.error(), deadline)) {
       if (!outcome && !user_.cancelled()) static_cast<void>(WritePages());  // the error is told
@@ -215,7 +216,7 @@ Result<RunOutcome> Research::Work() {
 }  // namespace
 
 Result<JsonObject> PreviewRun(const RunOrder& order, const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunSetup> setup, SetUpRun(order, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<StartedRun> setup, SetUpRun(order, cancel));
   const Driver& driver = setup->driver;
   CallRequest request{.site = "phase0_plan",
                       .scope = {.phase = std::string(PhaseName(Phase::kPlan))},
@@ -226,7 +227,7 @@ Result<JsonObject> PreviewRun(const RunOrder& order, const CancelToken& cancel) 
 }
 
 Result<RunOutcome> Run(const RunOrder& order, const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunSetup> setup, SetUpRun(order, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<StartedRun> setup, SetUpRun(order, cancel));
   Result<RunOutcome> outcome = Research(order, *setup, cancel).Work();
   if (!outcome && !cancel.cancelled()) {
     // A run that nothing ended can go on, and says why it stands.

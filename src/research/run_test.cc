@@ -295,7 +295,7 @@ class SeedWatcher final : public ExecBackend {
     }
     return inner_->Start(spec);
   }
-  Result<ExecResult> Run(const Command& command, const CancelToken& cancel) override {
+  Result<ExecResult> Run(const ExecCommand& command, const CancelToken& cancel) override {
     return inner_->Run(command, cancel);
   }
   Result<ImageRef> Snapshot(std::string_view name) override { return inner_->Snapshot(name); }

@@ -69,7 +69,7 @@ std::string DocumentTable(const OpenContext& context) {
 Output ContextList(Workspace& workspace, const Caller& caller) {
   JsonArray list;
   std::string lines;
-  for (const ContextRecord& record : workspace.contexts().List()) {
+  for (const KnownContext& record : workspace.contexts().List()) {
     if (caller.owners && !caller.owners->Owns(caller.id, record.id)) continue;
     if (!workspace.MayRead(record)) continue;
     JsonObject one = record.summary;
@@ -195,7 +195,7 @@ Result<JsonObject> HitJson(const OpenContext& context, const HitPlace& hit,
           {{"ctx", hit.document}, {"bytes", JsonArray{hit.at, hit.at + hit.length}}}, &raw,
           cancel));
   const auto from = static_cast<std::uint64_t>(FindInt(line, "line").value_or(0));
-  const Place place{.document = hit.document, .from = from, .to = from + 1};
+  const DocumentPlace place{.document = hit.document, .from = from, .to = from + 1};
   const JsonArray& range = Find(chars, "chars")->get_array();
   JsonObject out{{"at", PlaceName(place, context.documents->documents())}};
   if (hit.score > 0) out["score"] = hit.score;
@@ -205,8 +205,8 @@ Result<JsonObject> HitJson(const OpenContext& context, const HitPlace& hit,
 }
 
 // Numbered lines: number, tab, text. Records and characters are shown as they stand.
-std::string Numbered(const PlaceText& read, Place::Unit unit) {
-  if (unit != Place::Unit::kLines) return std::string(read.bytes);
+std::string Numbered(const PlaceText& read, DocumentPlace::Unit unit) {
+  if (unit != DocumentPlace::Unit::kLines) return std::string(read.bytes);
   std::string out;
   std::uint64_t number = read.first;
   for (std::size_t at = 0; at < read.bytes.size(); ++number) {
@@ -225,8 +225,8 @@ struct Shown {
 
 // At most `most` characters and `limit` tokens (0: any). Cut here, where the rest has a name, not
 // where the caller's own limit would cut blindly.
-Result<Shown> ShowPlace(const Place& place, ask::DocumentService& service, std::uint64_t most,
-                        std::int64_t limit, const tokens::Counter* counter,
+Result<Shown> ShowPlace(const DocumentPlace& place, ask::DocumentService& service,
+                        std::uint64_t most, std::int64_t limit, const tokens::Counter* counter,
                         const CancelToken& cancel) {
   Shown out;
   std::int64_t all = 0;
@@ -324,7 +324,8 @@ Result<Output> ReadOperation(Workspace& workspace, const JsonObject& arguments,
   DOSSIER_ASSIGN_OR_RETURN(const auto context,
                            workspace.Context(*TextOf(arguments, "context"), scope.cancel));
   const auto& documents = context->documents->documents();
-  DOSSIER_ASSIGN_OR_RETURN(const Place place, ParsePlace(*TextOf(arguments, "at"), documents));
+  DOSSIER_ASSIGN_OR_RETURN(const DocumentPlace place,
+                           ParsePlace(*TextOf(arguments, "at"), documents));
   const std::int64_t limit = workspace.options().result_tokens;
   DOSSIER_ASSIGN_OR_RETURN(
       Shown shown, ShowPlace(place, *context->documents, NumberOf(arguments, "max_chars"), limit,

@@ -69,7 +69,7 @@ Result<std::array<bool, 3>> ScopesOf(std::string_view text) {
   return out;
 }
 
-std::string ScopeText(const Key& key) {
+std::string ScopeText(const ServerKey& key) {
   std::string out;
   for (std::size_t i = 0; i < key.scopes.size(); ++i) {
     if (key.scopes[i]) out += (out.empty() ? "" : ",") + std::string(kScopeNames[i]);
@@ -77,7 +77,7 @@ std::string ScopeText(const Key& key) {
   return out;
 }
 
-std::string LineOf(const Key& key) {
+std::string LineOf(const ServerKey& key) {
   std::string line = fmt::format("{} {} {} {}", key.name, key.sha256, ScopeText(key), key.created);
   if (key.usd_day || key.per_minute) {
     line += key.usd_day ? fmt::format(" {}", *key.usd_day) : " -";
@@ -86,7 +86,7 @@ std::string LineOf(const Key& key) {
   return line + "\n";
 }
 
-Result<Key> ParseKey(std::string_view line, std::string_view place) {
+Result<ServerKey> ParseKey(std::string_view line, std::string_view place) {
   std::vector<std::string_view> words;
   for (const std::string_view word : Split(line, ' ')) {
     if (!word.empty()) words.push_back(word);
@@ -97,9 +97,9 @@ Result<Key> ParseKey(std::string_view line, std::string_view place) {
                      what);
   };
   if (words.size() < 4 || words.size() > 6) return wrong("not a key");
-  Key key{.name = std::string(words[0]),
-          .sha256 = std::string(words[1]),
-          .created = std::string(words[3])};
+  ServerKey key{.name = std::string(words[0]),
+                .sha256 = std::string(words[1]),
+                .created = std::string(words[3])};
   if (!IsName(key.name)) return wrong("no name of a key");
   if (!IsSha256Hex(key.sha256)) return wrong("no SHA-256 of a key");
   const auto scopes = ScopesOf(words[2]);
@@ -116,21 +116,21 @@ Result<Key> ParseKey(std::string_view line, std::string_view place) {
   return key;
 }
 
-Result<std::vector<Key>> ParseKeys(const std::string& path, std::string_view text) {
-  std::vector<Key> keys;
+Result<std::vector<ServerKey>> ParseKeys(const std::string& path, std::string_view text) {
+  std::vector<ServerKey> keys;
   int number = 0;
   for (const std::string_view line : Split(text, '\n')) {
     ++number;
     const std::string_view trimmed = TrimSpace(line);
     if (trimmed.empty() || trimmed.starts_with('#')) continue;
-    DOSSIER_ASSIGN_OR_RETURN(Key key, ParseKey(trimmed, fmt::format("{}:{}", path, number)));
+    DOSSIER_ASSIGN_OR_RETURN(ServerKey key, ParseKey(trimmed, fmt::format("{}:{}", path, number)));
     keys.push_back(std::move(key));
   }
   return keys;
 }
 
 // Reads with the stamp of just what was read.
-Result<std::vector<Key>> ReadStamped(const std::string& path, std::string* stamp) {
+Result<std::vector<ServerKey>> ReadStamped(const std::string& path, std::string* stamp) {
   struct stat info{};
   DOSSIER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, &info));
   DOSSIER_RETURN_IF_ERROR(CheckPrivate(path, info));
@@ -139,9 +139,9 @@ Result<std::vector<Key>> ReadStamped(const std::string& path, std::string* stamp
   return ParseKeys(path, text);
 }
 
-Status WriteKeys(const std::string& path, const std::vector<Key>& keys) {
+Status WriteKeys(const std::string& path, const std::vector<ServerKey>& keys) {
   std::string text;
-  for (const Key& key : keys) text += LineOf(key);
+  for (const ServerKey& key : keys) text += LineOf(key);
   return WriteFileAtomic(path, text, 0600);
 }
 
@@ -174,7 +174,7 @@ std::string DrawSecret() {
   return out;
 }
 
-Result<std::vector<Key>> ReadKeys(const std::string& path) {
+Result<std::vector<ServerKey>> ReadKeys(const std::string& path) {
   std::string stamp;
   return ReadStamped(path, &stamp);
 }
@@ -188,11 +188,11 @@ Result<std::string> AddKey(const std::string& path, const KeyWish& wish, const C
         wish.name);
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto scopes, ScopesOf(wish.scopes));
-  std::vector<Key> keys;
+  std::vector<ServerKey> keys;
   if (Exists(path)) {
     DOSSIER_ASSIGN_OR_RETURN(keys, ReadKeys(path));
   }
-  if (std::ranges::find(keys, wish.name, &Key::name) != keys.end()) {
+  if (std::ranges::find(keys, wish.name, &ServerKey::name) != keys.end()) {
     return MakeError(ErrorCode::kUsage, "{}: {} has a key of this name; revoke it first", wish.name,
                      path);
   }
@@ -208,10 +208,10 @@ Result<std::string> AddKey(const std::string& path, const KeyWish& wish, const C
 }
 
 Status RevokeKey(const std::string& path, std::string_view name) {
-  DOSSIER_ASSIGN_OR_RETURN(std::vector<Key> keys, ReadKeys(path));
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<ServerKey> keys, ReadKeys(path));
   std::vector<std::string> names;
-  for (const Key& key : keys) names.push_back(key.name);
-  if (std::erase_if(keys, [&](const Key& key) { return key.name == name; }) > 0) {
+  for (const ServerKey& key : keys) names.push_back(key.name);
+  if (std::erase_if(keys, [&](const ServerKey& key) { return key.name == name; }) > 0) {
     return WriteKeys(path, keys);
   }
   const auto nearest = NearestNames(name, names);
@@ -244,18 +244,18 @@ void KeyRing::Refresh() {
   if (there && StampOf(info) == stamp_) return;
   // A file that is gone, damaged or open to others lets nobody in until it is mended.
   auto keys = there ? ReadStamped(path_, &stamp_) : MakeErrnoError(errno, path_);
-  keys_ = keys ? std::move(*keys) : std::vector<Key>();
+  keys_ = keys ? std::move(*keys) : std::vector<ServerKey>();
   if (!there) stamp_.clear();
 }
 
-std::optional<Key> KeyRing::Find(std::string_view authorization) {
+std::optional<ServerKey> KeyRing::Find(std::string_view authorization) {
   constexpr std::string_view kBearer = "Bearer ";
   if (!authorization.starts_with(kBearer)) return {};
   const std::string hash = Sha256Hex(authorization.substr(kBearer.size()));
   const std::lock_guard lock(mutex_);
   if (!path_.empty()) Refresh();
-  std::optional<Key> found;
-  for (const Key& key : keys_) {
+  std::optional<ServerKey> found;
+  for (const ServerKey& key : keys_) {
     if (SameHash(key.sha256, hash)) found = key;
   }
   return found;

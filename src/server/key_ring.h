@@ -2,7 +2,7 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string secret, AddKey(path, {.name = "ann"}, clock));
 //   DOSSIER_ASSIGN_OR_RETURN(KeyRing ring, KeyRing::Load(path));
-//   if (const std::optional<Key> key = ring.Find("Bearer dsk_…")) Serve(*key);
+//   if (const std::optional<ServerKey> key = ring.Find("Bearer dsk_…")) Serve(*key);
 //
 // The file: one key a line, `NAME SHA256 SCOPES CREATED [usd-day] [per-minute]`, mode 0600. The
 // secret, `dsk_` and 52 digits of base32 (256 bits), is shown once and stored nowhere.
@@ -32,7 +32,7 @@ namespace dossier::server {
 enum class Scope : std::uint8_t { kRead, kRun, kAdmin };
 std::string_view ScopeName(Scope scope);  // "read"
 
-struct Key {
+struct ServerKey {
   std::string name;  // letters, digits, '-', '_' and '.'; whose things are whose
   std::string sha256;
   std::array<bool, 3> scopes{};  // by Scope
@@ -58,7 +58,7 @@ std::string DrawSecret();
 // Appends a key, and gives its secret. Errors: also kUsage for a name or scope that is none, or a
 // name that is taken.
 Result<std::string> AddKey(const std::string& path, const KeyWish& wish, const Clock& clock);
-Result<std::vector<Key>> ReadKeys(const std::string& path);
+Result<std::vector<ServerKey>> ReadKeys(const std::string& path);
 // Errors: also kNotFound, with the nearest names.
 Status RevokeKey(const std::string& path, std::string_view name);
 
@@ -72,7 +72,7 @@ class KeyRing {
   KeyRing(KeyRing&& other) noexcept;
   // By the value of the header Authorization, "Bearer dsk_…". Compares with every key, in a time
   // that says nothing about either.
-  std::optional<Key> Find(std::string_view authorization);
+  std::optional<ServerKey> Find(std::string_view authorization);
 
  private:
   KeyRing() = default;
@@ -81,7 +81,7 @@ class KeyRing {
   std::mutex mutex_;
   std::string path_;   // "": never read
   std::string stamp_;  // of the file as it was read
-  std::vector<Key> keys_;
+  std::vector<ServerKey> keys_;
 };
 
 // How often something may happen in a minute, by name.

@@ -1,6 +1,8 @@
 // The functions behind the table of operations, by what they work on.
 //
 // Each gets arguments that fit its schema. For operations.cc alone.
+//
+// Thread-safety: called from any thread; what they work on says its own rules.
 
 #ifndef DOSSIER_SERVER_OPERATION_LIST_H_
 #define DOSSIER_SERVER_OPERATION_LIST_H_

@@ -36,7 +36,7 @@ bool Owners::Owns(std::string_view owner, std::string_view id) const {
   return known != owners_.end() && known->second.contains(owner);
 }
 
-bool Owners::Sees(const Key& key, std::string_view id) const {
+bool Owners::Sees(const ServerKey& key, std::string_view id) const {
   return key.Has(Scope::kAdmin) || Owns(key.owner(), id);
 }
 

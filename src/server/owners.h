@@ -29,7 +29,7 @@ class Owners {
   // What cannot be written is known until this process ends.
   void Note(std::string_view id, std::string_view owner);
   bool Owns(std::string_view owner, std::string_view id) const;
-  bool Sees(const Key& key, std::string_view id) const;  // an admin sees all
+  bool Sees(const ServerKey& key, std::string_view id) const;  // an admin sees all
 
  private:
   const std::string path_;

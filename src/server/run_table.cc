@@ -243,7 +243,7 @@ RunTable::~RunTable() {
 
 Result<PreparedAsk> RunTable::Prepare(const AskWish& wish, const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(CheckWish(wish));
-  DOSSIER_ASSIGN_OR_RETURN(const ContextRecord record, workspace_.contexts().Look(wish.context));
+  DOSSIER_ASSIGN_OR_RETURN(const KnownContext record, workspace_.contexts().Look(wish.context));
   DOSSIER_RETURN_IF_ERROR(workspace_.MayRead(record));
   AskPlace place{.folder = workspace_.options().data_folder + "/runs"};
   DOSSIER_ASSIGN_OR_RETURN(place.journal, workspace_.Journal());

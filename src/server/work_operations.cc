@@ -92,7 +92,7 @@ Result<std::vector<std::string>> PackPaths(Workspace& workspace, const JsonObjec
                      "pack: give either /paths, files and folders, or /context, an id of open");
   }
   if (!id.empty()) {
-    DOSSIER_ASSIGN_OR_RETURN(const ContextRecord record, workspace.contexts().Look(id));
+    DOSSIER_ASSIGN_OR_RETURN(const KnownContext record, workspace.contexts().Look(id));
     DOSSIER_RETURN_IF_ERROR(workspace.MayRead(record));
     paths = record.paths;
     if (paths.empty()) {

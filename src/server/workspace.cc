@@ -212,7 +212,7 @@ Status Workspace::CheckRecorded(const std::string& path, std::string_view holder
                    options_.secrets_flag);
 }
 
-Status Workspace::MayRead(const ContextRecord& record) const {
+Status Workspace::MayRead(const KnownContext& record) const {
   // What was opened here was judged then; its texts are kept, whatever lies at its paths now.
   if (contexts_->Added(record.id)) return {};
   if (HasBounds() && record.texts > 0) {
@@ -243,7 +243,7 @@ Status Workspace::MayRead(std::string_view run, const JsonObject& started) const
 
 Result<std::shared_ptr<const OpenContext>> Workspace::Context(std::string_view id,
                                                               const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(const ContextRecord record, contexts_->Look(id));
+  DOSSIER_ASSIGN_OR_RETURN(const KnownContext record, contexts_->Look(id));
   DOSSIER_RETURN_IF_ERROR(MayRead(record));
   return contexts_->Find(id, cancel);
 }

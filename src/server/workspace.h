@@ -105,7 +105,7 @@ class Workspace {
                                                      const CancelToken& cancel);
   // Of files by where they lie; texts of another process are not read where there are roots, as
   // nobody can tell whose they are.
-  Status MayRead(const ContextRecord& record) const;
+  Status MayRead(const KnownContext& record) const;
   // The same of a run of another process, by its `run.started`.
   Status MayRead(std::string_view run, const JsonObject& started) const;
 

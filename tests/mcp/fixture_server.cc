@@ -20,7 +20,7 @@ namespace {
 
 constexpr Millis kStep{50};  // between notices, so that each is seen by itself
 
-class FixtureCatalog final : public Catalog {
+class FixtureCatalog final : public ServerOffer {
  public:
   explicit FixtureCatalog(Json fixtures) : fixtures_(std::move(fixtures)) {}
 
@@ -68,12 +68,12 @@ class FixtureCatalog final : public Catalog {
       return JsonObject{
           {"contents", *ParseJson(ReplaceAll(ToJson(*Find(one, "contents")), "{id}", id))}};
     }
-    return Catalog::ReadResource(uri, call);
+    return ServerOffer::ReadResource(uri, call);
   }
 
   RpcResult GetPrompt(std::string_view name, const JsonObject& arguments) override {
     const Json* prompt = Named("prompts", "name", name);
-    if (!prompt) return Catalog::GetPrompt(name, arguments);
+    if (!prompt) return ServerOffer::GetPrompt(name, arguments);
     std::string text = ToJson(*Find(*prompt, "messages"));
     for (const auto& [argument, value] : arguments) {
       if (value.is_string()) {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "agents/engine/agent_tools.h"
-#include "agents/engine/deadline.h"
 #include "agents/git/state_folder.h"
+#include "base/deadline.h"
 #include "base/text/utf8.h"
 #include "driver/caller.h"
 

@@ -7,6 +7,8 @@
 // to the model's window. The loop ends at `finish` or `verdict`, after 40 turns, when time or
 // budget is up, or at the second turn without a call. A verdict is written to the output as a
 // program would say it, so that one reader judges both (approval.h).
+//
+// Thread-safety: Run may be called from any thread; each call has a conversation of its own.
 
 #ifndef DOSSIER_AGENTS_ENGINE_BUILTIN_ENGINE_H_
 #define DOSSIER_AGENTS_ENGINE_BUILTIN_ENGINE_H_

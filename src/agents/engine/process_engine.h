@@ -5,6 +5,8 @@
 //
 // In argv the tokens `{prompt} {prompt_file} {worktree} {task_id} {role}` are replaced in one pass:
 // tokens inside a value stay as they are.
+//
+// Thread-safety: Run may be called from any thread; each call starts a program of its own.
 
 #ifndef DOSSIER_AGENTS_ENGINE_PROCESS_ENGINE_H_
 #define DOSSIER_AGENTS_ENGINE_PROCESS_ENGINE_H_

@@ -59,29 +59,29 @@ class Reader {
     const auto new_mode = ExactNumber<unsigned>(fields[1], 8);
     const auto path = Next();
     if (!old_mode || !new_mode || !path || path->empty()) return false;
-    Change change{.path = std::string(*path),
-                  .old_mode = *old_mode,
-                  .new_mode = *new_mode,
-                  .old_blob = std::string(fields[2]),
-                  .new_blob = std::string(fields[3])};
+    PathChange change{.path = std::string(*path),
+                      .old_mode = *old_mode,
+                      .new_mode = *new_mode,
+                      .old_blob = std::string(fields[2]),
+                      .new_blob = std::string(fields[3])};
     const char kind = fields[4][0];
     return kind == 'R' || kind == 'C' ? AddMoved(std::move(change), kind) : Add(std::move(change));
   }
 
-  bool AddMoved(Change change, char kind) {
+  bool AddMoved(PathChange change, char kind) {
     const auto path = Next();
     if (!path || path->empty()) return false;
     const std::string none(change.old_blob.size(), '0');
-    Change added{.path = std::string(*path),
-                 .old_path = change.path,
-                 .new_mode = change.new_mode,
-                 .old_blob = none,
-                 .new_blob = std::exchange(change.new_blob, none)};
+    PathChange added{.path = std::string(*path),
+                     .old_path = change.path,
+                     .new_mode = change.new_mode,
+                     .old_blob = none,
+                     .new_blob = std::exchange(change.new_blob, none)};
     change.new_mode = 0;
     return (kind == 'C' || Add(std::move(change))) && Add(std::move(added));
   }
 
-  bool Add(Change change) {
+  bool Add(PathChange change) {
     std::string path = change.path;
     return changes_.emplace(std::move(path), std::move(change)).second;
   }
@@ -103,7 +103,7 @@ class Reader {
     }
     const auto found = changes_.find(std::string(path));
     if (found == changes_.end()) return false;
-    Change& change = found->second;
+    PathChange& change = found->second;
     ++diff_.stat.files;
     if (line->starts_with('-')) {
       change.binary = true;
@@ -124,7 +124,7 @@ class Reader {
 
   const std::string_view out_;
   std::size_t at_ = 0;
-  std::map<std::string, Change> changes_;
+  std::map<std::string, PathChange> changes_;
   DiffOutput diff_;
 };
 
@@ -234,11 +234,11 @@ Result<TreeLinks> ReadTreeLinks(const Git& git, const std::string& tree,
 }
 
 // Where the links among `changes` lead, and whether they leave `tree` behind another one.
-Status FollowLinks(const Git& git, const std::string& tree, std::vector<Change>* changes,
+Status FollowLinks(const Git& git, const std::string& tree, std::vector<PathChange>* changes,
                    const CancelToken& cancel) {
-  std::vector<Change*> links;
+  std::vector<PathChange*> links;
   std::vector<std::string> blobs;
-  for (Change& change : *changes) {
+  for (PathChange& change : *changes) {
     if (change.new_mode != kModeLink) continue;
     links.push_back(&change);
     blobs.push_back(change.new_blob);

@@ -18,9 +18,9 @@
 namespace dossier::agents {
 
 struct DiffOutput {
-  std::vector<Change> changes;  // renames as two, in the order of paths
-  PatchStat stat;               // renames as one
-  std::size_t text_at = 0;      // where the patch begins
+  std::vector<PathChange> changes;  // renames as two, in the order of paths
+  PatchStat stat;                   // renames as one
+  std::size_t text_at = 0;          // where the patch begins
 };
 
 // Errors: kProtocol for anything but that form.

@@ -360,7 +360,7 @@ class Taker {
   Status JudgeFilters() {
     DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> filters, git_.Filters(place_));
     std::string paths;
-    for (const Change& change : diff_.changes) {
+    for (const PathChange& change : diff_.changes) {
       if (change.new_mode != 0) paths += AtNul(change.path);
     }
     if (filters.empty() || paths.empty()) return {};
@@ -419,7 +419,7 @@ class Taker {
     for (const Json& file : files->as_array()) {
       if (file.is_string()) claimed.emplace(file.as_string());
     }
-    for (const Change& change : patch_.changes) real.insert(change.path);
+    for (const PathChange& change : patch_.changes) real.insert(change.path);
     if (claimed == real) return {};
     patch_.warnings.push_back(
         fmt::format("meta-mismatch: .agent/meta.json names {} files, the patch changes {}",

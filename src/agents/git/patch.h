@@ -39,7 +39,7 @@ inline constexpr std::uint64_t kMaxUntrackedBytes = 64 << 20;
 inline constexpr std::uint64_t kMaxModifiedBytes = 1 << 30;
 
 // One path that differs, as of `git diff-tree --raw --no-renames`: a rename is two of them.
-struct Change {
+struct PathChange {
   std::string path;
   std::string old_path;                 // of a file that was renamed to `path`; else empty
   unsigned old_mode = 0, new_mode = 0;  // 0100644 and so on; 0: not there
@@ -49,7 +49,7 @@ struct Change {
   std::string link_target;               // of a new or changed link
   std::string link_way_out;              // of such a link: TreeLinks::WayOut
 
-  bool operator==(const Change&) const = default;
+  bool operator==(const PathChange&) const = default;
 };
 
 // With rename detection: a file that only moved is one file and no line.
@@ -62,9 +62,9 @@ struct PatchStat {
 enum class PatchSource : std::uint8_t { kWorktree, kPatchFile };
 
 struct Patch {
-  std::string base, tree;       // names of a commit and of a tree
-  std::string candidate;        // the commit of `tree` on `base`; empty if nothing changed
-  std::vector<Change> changes;  // in the order of paths
+  std::string base, tree;           // names of a commit and of a tree
+  std::string candidate;            // the commit of `tree` on `base`; empty if nothing changed
+  std::vector<PathChange> changes;  // in the order of paths
   PatchStat stat;
   std::string sha256;       // of the patch's text
   std::uint64_t bytes = 0;  // of it

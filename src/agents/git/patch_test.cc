@@ -40,7 +40,7 @@ class PatchTest : public ::testing::Test {
   }
   std::vector<std::string> Paths(const Patch& patch) const {
     std::vector<std::string> paths;
-    for (const Change& change : patch.changes) paths.push_back(change.path);
+    for (const PathChange& change : patch.changes) paths.push_back(change.path);
     return paths;
   }
   // The tree of `patch` as plain files, and the work tree as it is, are the same.

@@ -58,7 +58,7 @@ std::vector<std::string> QuotedPaths(std::string_view complaints) {
   return paths;
 }
 
-Refusal RefusalOf(const ProcessResult& result) {
+CheckoutRefusal RefusalOf(const ProcessResult& result) {
   if (result.exit_code == 0) return {};
   std::vector<std::string> paths = QuotedPaths(result.err);
   return {.reason =
@@ -79,10 +79,10 @@ std::string InTheWay(const std::string& root, const std::string& path) {
 }
 
 // Git overwrites ignored files when it needs their place. A person's may hold a password.
-Result<Refusal> FilesInTheWay(const Git& git, const GitPlace& place, const CheckoutMove& move,
-                              const CancelToken& cancel) {
-  Refusal refusal;
-  for (const Change& change : move.changes) {
+Result<CheckoutRefusal> FilesInTheWay(const Git& git, const GitPlace& place,
+                                      const CheckoutMove& move, const CancelToken& cancel) {
+  CheckoutRefusal refusal;
+  for (const PathChange& change : move.changes) {
     if (change.old_mode != 0) continue;
     const std::string name = InTheWay(move.checkout.root, change.path);
     if (name.empty()) continue;
@@ -101,7 +101,7 @@ Result<Refusal> FilesInTheWay(const Git& git, const GitPlace& place, const Check
 }
 
 // The name of the blob that `path` would be added as; "" if there is nothing or a folder.
-Result<std::string> BlobAt(const Git& git, const Checkout& checkout, const Change& change) {
+Result<std::string> BlobAt(const Git& git, const Checkout& checkout, const PathChange& change) {
   const std::string full = fmt::format("{}/{}", checkout.root, change.path);
   const std::string& known = change.old_blob.empty() ? change.new_blob : change.old_blob;
   const GitHash hash = known.size() == 64 ? GitHash::kSha256 : GitHash::kSha1;
@@ -164,7 +164,7 @@ bool IsOn(const Checkout& checkout, std::string_view ref) {
   return ReadFirstLine(checkout.git_dir + "/HEAD") == fmt::format("ref: {}", ref);
 }
 
-Refusal RefuseBusy(const Checkout& checkout) {
+CheckoutRefusal RefuseBusy(const Checkout& checkout) {
   constexpr struct {
     const char *file, *name, *command;
   } kOperations[] = {{"MERGE_HEAD", "a merge", "merge"},
@@ -184,18 +184,18 @@ Refusal RefuseBusy(const Checkout& checkout) {
   return {};
 }
 
-Refusal RefuseCheckouts(const std::vector<Checkout>& checkouts, std::string_view ref) {
+CheckoutRefusal RefuseCheckouts(const std::vector<Checkout>& checkouts, std::string_view ref) {
   if (checkouts.size() > 1) {
     return {.reason = fmt::format("{} is checked out twice: in {} and in {}; put one of them on "
                                   "another branch",
                                   ref, checkouts[0].root, checkouts[1].root),
             .paths = {}};
   }
-  return checkouts.empty() ? Refusal() : RefuseBusy(checkouts[0]);
+  return checkouts.empty() ? CheckoutRefusal() : RefuseBusy(checkouts[0]);
 }
 
-Result<Refusal> WouldRefuse(const Git& git, const StateFolder& state, const CheckoutMove& move,
-                            const CancelToken& cancel) {
+Result<CheckoutRefusal> WouldRefuse(const Git& git, const StateFolder& state,
+                                    const CheckoutMove& move, const CancelToken& cancel) {
   GitPlace place = PlaceOf(move.checkout);
   place.index = state.path() + "/merge.index";
   DOSSIER_RETURN_IF_ERROR(RemoveAll(place.index));
@@ -209,7 +209,7 @@ Result<Refusal> WouldRefuse(const Git& git, const StateFolder& state, const Chec
       git.Run(place,
               {.arguments = {"read-tree", "-n", "-m", "-u", move.old_commit, move.new_commit}},
               cancel));
-  Refusal refusal = RefusalOf(tried);
+  CheckoutRefusal refusal = RefusalOf(tried);
   if (!refusal) {
     DOSSIER_ASSIGN_OR_RETURN(refusal, FilesInTheWay(git, place, move, cancel));
   }
@@ -217,7 +217,7 @@ Result<Refusal> WouldRefuse(const Git& git, const StateFolder& state, const Chec
   return refusal;
 }
 
-Refusal WaitForIndex(const Checkout& checkout, Millis limit) {
+CheckoutRefusal WaitForIndex(const Checkout& checkout, Millis limit) {
   const std::string lock = checkout.git_dir + "/index.lock";
   const auto until = std::chrono::steady_clock::now() + limit;
   while (Exists(lock)) {
@@ -230,7 +230,7 @@ Refusal WaitForIndex(const Checkout& checkout, Millis limit) {
   return {};
 }
 
-Result<Refusal> MoveCheckout(const Git& git, const CheckoutMove& move) {
+Result<CheckoutRefusal> MoveCheckout(const Git& git, const CheckoutMove& move) {
   const GitPlace place = PlaceOf(move.checkout);
   DOSSIER_RETURN_IF_ERROR(git.Run(place, {.arguments = {"update-index", "-q", "--refresh"}}));
   DOSSIER_ASSIGN_OR_RETURN(
@@ -244,7 +244,7 @@ Result<std::vector<std::string>> PutBack(const Git& git, const CheckoutMove& mov
   const Checkout& checkout = move.checkout;
   std::vector<std::string> rescued;
   std::string entries, files;
-  for (const Change& change : move.changes) {
+  for (const PathChange& change : move.changes) {
     const std::string full = fmt::format("{}/{}", checkout.root, change.path);
     entries += fmt::format("{:o} {}\t{}", change.old_mode, change.old_blob, change.path);
     entries += '\0';
@@ -264,7 +264,7 @@ Result<std::vector<std::string>> PutBack(const Git& git, const CheckoutMove& mov
   DOSSIER_RETURN_IF_ERROR(git.Ask(
       PlaceOf(checkout), {.arguments = {"update-index", "-z", "--index-info"}, .input = entries}));
   // New files first: one may stand where the old commit has a folder.
-  for (const Change& change : move.changes) {
+  for (const PathChange& change : move.changes) {
     if (change.old_mode == 0 && change.new_mode != kModeSubmodule) {
       DOSSIER_RETURN_IF_ERROR(RemoveNew(checkout.root, change.path));
     }

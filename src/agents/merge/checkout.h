@@ -1,9 +1,9 @@
 // The work tree in which a branch is checked out, and what a merge does to it.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto checkouts, FindCheckouts(git, "refs/heads/main"));
-//   DOSSIER_ASSIGN_OR_RETURN(const Refusal refusal, WouldRefuse(git, state, move));
+//   DOSSIER_ASSIGN_OR_RETURN(const CheckoutRefusal refusal, WouldRefuse(git, state, move));
 //   if (refusal) Report(refusal.reason, refusal.paths);      // nothing was touched
-//   DOSSIER_ASSIGN_OR_RETURN(const Refusal moved, MoveCheckout(git, move));
+//   DOSSIER_ASSIGN_OR_RETURN(const CheckoutRefusal moved, MoveCheckout(git, move));
 //
 // Thread-safety: functions, for the holder of the merge lock.
 
@@ -23,7 +23,7 @@
 namespace dossier::agents {
 
 // Why a checkout cannot be moved.
-struct Refusal {
+struct CheckoutRefusal {
   std::string reason;              // empty: nothing against it
   std::vector<std::string> paths;  // that it is about
 
@@ -34,7 +34,7 @@ struct Refusal {
 struct CheckoutMove {
   Checkout checkout;
   std::string old_commit, new_commit;
-  std::vector<Change> changes;  // between them
+  std::vector<PathChange> changes;  // between them
 };
 
 // The work trees that have `ref` checked out or are rebasing it. Errors: kIo.
@@ -43,21 +43,21 @@ Result<std::vector<Checkout>> FindCheckouts(const Git& git, std::string_view ref
 bool IsOn(const Checkout& checkout, std::string_view ref);
 
 // Whether a merge, a rebase or their like is in progress there, with the way out.
-Refusal RefuseBusy(const Checkout& checkout);
+CheckoutRefusal RefuseBusy(const Checkout& checkout);
 // Whether `ref` can be merged into at all while `checkouts`, those that have it, are as they are.
-Refusal RefuseCheckouts(const std::vector<Checkout>& checkouts, std::string_view ref);
+CheckoutRefusal RefuseCheckouts(const std::vector<Checkout>& checkouts, std::string_view ref);
 
 // Whether local changes or untracked files are in the way of the move, ignored files included,
 // which git itself would overwrite. Changes nothing. Errors: kFailed, kIo, kCancelled.
-Result<Refusal> WouldRefuse(const Git& git, const StateFolder& state, const CheckoutMove& move,
-                            const CancelToken& cancel = {});
+Result<CheckoutRefusal> WouldRefuse(const Git& git, const StateFolder& state,
+                                    const CheckoutMove& move, const CancelToken& cancel = {});
 
 // Waits until no other git holds the index; returns a refusal after `limit`.
-Refusal WaitForIndex(const Checkout& checkout, Millis limit);
+CheckoutRefusal WaitForIndex(const Checkout& checkout, Millis limit);
 
 // Moves index and files. If it is refused, half of the files may have moved: call PutBack. Errors:
 // kFailed, kIo.
-Result<Refusal> MoveCheckout(const Git& git, const CheckoutMove& move);
+Result<CheckoutRefusal> MoveCheckout(const Git& git, const CheckoutMove& move);
 
 // Puts the paths of `move` in index and files to where they were at its old commit. What is neither
 // of the old nor of the new commit is first copied to `rescue`; gives the paths of those copies.

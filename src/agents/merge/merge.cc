@@ -115,7 +115,7 @@ class Merger {
   Result<Next> FindCheckout() {
     DOSSIER_ASSIGN_OR_RETURN(const auto found, FindCheckouts(git_, request_.ref));
     checkout_.reset();
-    if (Refusal refusal = RefuseCheckouts(found, request_.ref)) {
+    if (CheckoutRefusal refusal = RefuseCheckouts(found, request_.ref)) {
       return End(MergeStatus::kApplyFailed, std::move(refusal.reason));
     }
     if (!found.empty()) checkout_ = found[0];
@@ -177,13 +177,13 @@ class Merger {
     }
     // The same blobs in place of the same blobs. If the tip changed one of the files, or the merge
     // put one elsewhere because the tip renamed its folder, no reviewer has seen it.
-    const std::vector<Change>& approved = approved_.changes;
+    const std::vector<PathChange>& approved = approved_.changes;
     if (patch_.changes == approved) {
       if (request_.checked_tree.value_or(tree_) == tree_) return Next::kGoOn;
       return Again(MergeStatus::kCheckAgain, "no check has passed on what would be merged", {});
     }
     std::vector<std::string> unseen;
-    for (const Change& change : patch_.changes) {
+    for (const PathChange& change : patch_.changes) {
       if (std::find(approved.begin(), approved.end(), change) == approved.end()) {
         unseen.push_back(change.path);
       }
@@ -254,7 +254,7 @@ class Merger {
                                              .note = request_.note,
                                              .patch_sha256 = request_.patch_sha256}),
                   .ledger_file = LedgerFile(request_.ledger_root, state_)};
-    for (const Change& change : patch_.changes) intent.paths.push_back(change.path);
+    for (const PathChange& change : patch_.changes) intent.paths.push_back(change.path);
     SignIntent(&intent);
     return intent;
   }
@@ -267,7 +267,7 @@ class Merger {
                                   .intent = intent,
                                   .changes = patch_.changes,
                                   .index_wait = request_.index_wait};
-    DOSSIER_ASSIGN_OR_RETURN(Refusal refusal, CanPublish(publication, cancel_));
+    DOSSIER_ASSIGN_OR_RETURN(CheckoutRefusal refusal, CanPublish(publication, cancel_));
     if (refusal) {
       return End(MergeStatus::kApplyFailed, std::move(refusal.reason), std::move(refusal.paths));
     }

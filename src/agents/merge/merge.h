@@ -44,7 +44,7 @@ struct MergeRequest {
 
   const sources::ChangePolicy* policy = nullptr;  // not owned
   std::vector<std::string> targets;
-  ControlFiles control = DefaultControlFiles();
+  SteeringFiles control = DefaultControlFiles();
   // The tree that the checks passed on: no other is merged. Unset: any.
   std::optional<std::string> checked_tree;
 

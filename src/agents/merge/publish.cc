@@ -7,7 +7,7 @@
 namespace dossier::agents {
 namespace {
 
-Result<Published> RollBack(const Publication& publication, Refusal refusal) {
+Result<Published> RollBack(const Publication& publication, CheckoutRefusal refusal) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string rescue,
                            publication.state.Rescued(publication.intent.run));
   const auto back = PutBack(publication.git, MoveOf(publication), rescue);
@@ -30,11 +30,11 @@ CheckoutMove MoveOf(const Publication& publication) {
           .changes = publication.changes};
 }
 
-Result<Refusal> CanPublish(const Publication& publication, const CancelToken& cancel) {
+Result<CheckoutRefusal> CanPublish(const Publication& publication, const CancelToken& cancel) {
   const auto& checkout = publication.intent.checkout;
-  if (!checkout) return Refusal{};
-  if (Refusal busy = RefuseBusy(*checkout)) return busy;
-  if (Refusal busy = WaitForIndex(*checkout, publication.index_wait)) return busy;
+  if (!checkout) return CheckoutRefusal{};
+  if (CheckoutRefusal busy = RefuseBusy(*checkout)) return busy;
+  if (CheckoutRefusal busy = WaitForIndex(*checkout, publication.index_wait)) return busy;
   return WouldRefuse(publication.git, publication.state, MoveOf(publication), cancel);
 }
 
@@ -56,13 +56,13 @@ Result<Published> Publish(const Publication& publication) {
       return Published{.refusal = {.reason = fmt::format("{} is no longer on {}",
                                                          intent.checkout->root, intent.ref)}};
     }
-    Result<Refusal> moved = MoveCheckout(publication.git, MoveOf(publication));
-    if (!moved) moved = Refusal{.reason = moved.error().message};
+    Result<CheckoutRefusal> moved = MoveCheckout(publication.git, MoveOf(publication));
+    if (!moved) moved = CheckoutRefusal{.reason = moved.error().message};
     if (*moved) return RollBack(publication, std::move(*moved));
   }
   TestFault("after-tree");
   if (const Status committed = transaction->Commit(); !committed) {
-    Refusal refusal{.reason = committed.error().message};
+    CheckoutRefusal refusal{.reason = committed.error().message};
     if (!intent.checkout) return Published{.refusal = std::move(refusal)};
     return RollBack(publication, std::move(refusal));
   }

@@ -18,7 +18,7 @@ struct Publication {
   const Git& git;  // marked, so that its processes are known for ours: MergeMark
   const StateFolder& state;
   const Intent& intent;
-  const std::vector<Change>& changes;  // from the old commit to the new one
+  const std::vector<PathChange>& changes;  // from the old commit to the new one
   Millis index_wait;
 };
 
@@ -28,12 +28,12 @@ std::string MergeMark(const Git& git);
 CheckoutMove MoveOf(const Publication& publication);
 
 // Whether the checkout can be moved. Changes nothing.
-Result<Refusal> CanPublish(const Publication& publication, const CancelToken& cancel);
+Result<CheckoutRefusal> CanPublish(const Publication& publication, const CancelToken& cancel);
 
 // Moves branch, index and files, all or nothing: after a refusal or an error everything is as
 // before, unless the roll-back failed too; then the error says so and the intent must stay.
 struct Published {
-  Refusal refusal;
+  CheckoutRefusal refusal;
   bool rolled_back = true;  // false: the intent must stay
 };
 Result<Published> Publish(const Publication& publication);

@@ -118,7 +118,7 @@ class Recovery {
       DOSSIER_ASSIGN_OR_RETURN(const std::string rescue, state_.Rescued(intent.run));
       DOSSIER_ASSIGN_OR_RETURN(report_.rescued, PutBack(git_, MoveOf(publication), rescue));
     }
-    DOSSIER_ASSIGN_OR_RETURN(Refusal refusal, CanPublish(publication, cancel_));
+    DOSSIER_ASSIGN_OR_RETURN(CheckoutRefusal refusal, CanPublish(publication, cancel_));
     if (!refusal) {
       DOSSIER_ASSIGN_OR_RETURN(Published published, Publish(publication));
       if (!published.refusal) return Finished(intent);

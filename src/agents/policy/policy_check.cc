@@ -96,7 +96,7 @@ class Targets {
 class Judge {
  public:
   Judge(const sources::ChangePolicy& policy, const std::vector<std::string>& targets,
-        const ControlFiles& control)
+        const SteeringFiles& control)
       : policy_(policy),
         deny_(MakePatterns(policy.deny, DenyPattern)),
         allow_(MakePatterns(policy.allow, AllowPattern)),
@@ -109,7 +109,7 @@ class Judge {
 
   PolicyReport Report(const Patch& patch) {
     report_.violations = patch.violations;
-    for (const Change& change : patch.changes) {
+    for (const PathChange& change : patch.changes) {
       JudgePath(change);
       JudgeKind(change);
     }
@@ -123,13 +123,13 @@ class Judge {
   }
 
  private:
-  void Add(std::string_view rule, const Change& change, std::string value = "",
+  void Add(std::string_view rule, const PathChange& change, std::string value = "",
            std::string limit = "") {
     report_.violations.push_back(
         {std::string(rule), change.path, std::move(value), std::move(limit)});
   }
 
-  void JudgePath(const Change& change) {
+  void JudgePath(const PathChange& change) {
     const std::string& path = change.path;
     if (const char* problem = PathProblem(path)) Add("path", change, problem);
     if (const Pattern* pattern = FindMatch(deny_, path)) {
@@ -144,7 +144,7 @@ class Judge {
     if (!policy_.allow_control_files) JudgeControl(change);
   }
 
-  void JudgeControl(const Change& change) {
+  void JudgeControl(const PathChange& change) {
     const std::string path = FoldPath(change.path);
     for (const std::string& control : control_) {
       // A file in place of a folder that holds control files would remove them.
@@ -154,7 +154,7 @@ class Judge {
     }
   }
 
-  void JudgeKind(const Change& change) {
+  void JudgeKind(const PathChange& change) {
     if (change.binary && !policy_.allow_binary) Add("binary", change);
     const bool submodule = change.old_mode == kModeSubmodule || change.new_mode == kModeSubmodule;
     if (submodule && !policy_.allow_submodules) Add("submodule", change, "a repository of its own");
@@ -184,10 +184,10 @@ class Judge {
 
 }  // namespace
 
-ControlFiles DefaultControlFiles() {
-  ControlFiles control{.paths = {".gitmodules", "dossier.yml", "agentnet.edn",
-                                 "finished_to_review.md", ".dossier", "config/prompts",
-                                 "tasks/pending", "tasks/current", "tasks/complete"}};
+SteeringFiles DefaultControlFiles() {
+  SteeringFiles control{.paths = {".gitmodules", "dossier.yml", "agentnet.edn",
+                                  "finished_to_review.md", ".dossier", "config/prompts",
+                                  "tasks/pending", "tasks/current", "tasks/complete"}};
   for (const char* name : {"policy", "tasks"}) {
     for (const char* ending : {"edn", "yaml", "yml", "json"}) {
       control.paths.push_back(fmt::format("config/{}.{}", name, ending));
@@ -198,13 +198,13 @@ ControlFiles DefaultControlFiles() {
 
 PolicyReport CheckPolicy(const sources::ChangePolicy& policy,
                          const std::vector<std::string>& targets, const Patch& patch,
-                         const ControlFiles& control) {
+                         const SteeringFiles& control) {
   return Judge(policy, targets, control).Report(patch);
 }
 
 PolicyReport CheckNewFile(const sources::ChangePolicy& policy,
                           const std::vector<std::string>& targets, std::string_view path,
-                          const ControlFiles& control) {
+                          const SteeringFiles& control) {
   Patch patch;
   patch.changes.push_back({.path = std::string(path), .new_mode = 0100644});
   patch.stat.files = 1;

@@ -34,22 +34,22 @@ struct PolicyReport {
 
 // Files and folders (relative to the root) that steer agent runs: a task that could change them
 // could change its own rules.
-struct ControlFiles {
+struct SteeringFiles {
   std::vector<std::string> paths;
 };
 
 // Those with fixed names: `.gitmodules`, `dossier.yml`, `agentnet.edn`, `.dossier/` (layouts and
 // prompts), the ledger, policy, tasks and prompts under `config/`, the folder queue. A caller adds
 // what its configuration and its flags name: run logs, too, which say what is merged.
-ControlFiles DefaultControlFiles();
+SteeringFiles DefaultControlFiles();
 
 PolicyReport CheckPolicy(const sources::ChangePolicy& policy,
                          const std::vector<std::string>& targets, const Patch& patch,
-                         const ControlFiles& control);
+                         const SteeringFiles& control);
 // Of a patch that adds the file `path` and does nothing else.
 PolicyReport CheckNewFile(const sources::ChangePolicy& policy,
                           const std::vector<std::string>& targets, std::string_view path,
-                          const ControlFiles& control);
+                          const SteeringFiles& control);
 
 // The globs of a change policy, on whole paths.
 //

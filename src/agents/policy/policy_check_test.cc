@@ -128,7 +128,7 @@ TEST(PolicyGlobTest, AnyBytesAreReadToTheEnd) {
 
 constexpr unsigned kFile = 0100644;
 
-Patch PatchOf(Change change) {
+Patch PatchOf(PathChange change) {
   Patch patch;
   patch.stat = {.files = 1, .added = change.added, .deleted = change.deleted};
   patch.changes.push_back(std::move(change));
@@ -219,7 +219,7 @@ TEST(PolicyCheckTest, PathsAndRules) {  // REP-38, REP-39, REP-A16
       {".dossier/layouts/x.yaml", {}, "allow control-file"},
       {"layouts.d/mine.yaml", {}, "allow control-file"},
   };
-  ControlFiles control = DefaultControlFiles();
+  SteeringFiles control = DefaultControlFiles();
   control.paths.push_back("layouts.d/");
   for (const Case& c : kCases) {
     const Patch patch = PatchOf({.path = c.path, .old_mode = kFile, .new_mode = kFile});
@@ -231,7 +231,7 @@ TEST(PolicyCheckTest, PathsAndRules) {  // REP-38, REP-39, REP-A16
 TEST(PolicyCheckTest, KindsOfFiles) {  // REP-38, REP-A16
   struct Case {
     const char* what;
-    Change change;
+    PathChange change;
     std::string rules;  // with nothing allowed
     std::string rules_when_allowed;
   };

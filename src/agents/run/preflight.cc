@@ -113,7 +113,7 @@ class Looking {
 
   Status LookAtCheckouts() {
     DOSSIER_ASSIGN_OR_RETURN(const auto checkouts, FindCheckouts(git_, setup_.ref()));
-    if (Refusal refusal = RefuseCheckouts(checkouts, setup_.ref())) {
+    if (CheckoutRefusal refusal = RefuseCheckouts(checkouts, setup_.ref())) {
       Problem(std::move(refusal.reason));
     }
     return {};

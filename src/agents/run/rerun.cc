@@ -96,7 +96,7 @@ Status CheckSameTask(const RunSetup& setup, const sources::Task& approved) {
 
 }  // namespace
 
-Result<RunSummary> RetryRun(std::string_view run, const RunPorts& ports) {
+Result<AgentRunResult> RetryRun(std::string_view run, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(const RunGround ground, RunGround::Find(ports));
   DOSSIER_ASSIGN_OR_RETURN(const auto found, FindEarlier(ports, ground.git.folders().common,
                                                          [&](const Earlier& earlier) {
@@ -120,8 +120,8 @@ Result<RunSummary> RetryRun(std::string_view run, const RunPorts& ports) {
   return RunTasks(options, ports);
 }
 
-Result<RunSummary> MergeApproved(std::string_view id, RunOptions::MergeChecks checks,
-                                 const RunPorts& ports) {
+Result<AgentRunResult> MergeApproved(std::string_view id, RunOptions::MergeChecks checks,
+                                     const RunPorts& ports) {
   HideMemory();  // the key of the approvals
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
   DOSSIER_RETURN_IF_ERROR(RecoverFirst(ground, ports));

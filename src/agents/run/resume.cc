@@ -99,7 +99,7 @@ Status CheckUnchanged(const Interrupted& run, const RunSetup& setup) {
 
 }  // namespace
 
-Result<RunSummary> ResumeRun(std::string_view run, const RunPorts& ports) {
+Result<AgentRunResult> ResumeRun(std::string_view run, const RunPorts& ports) {
   HideMemory();  // the key of the approvals
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
   DOSSIER_RETURN_IF_ERROR(RecoverFirst(ground, ports));

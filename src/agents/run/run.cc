@@ -43,7 +43,7 @@ Result<std::string> RunLogFolder(const RunPorts& ports) {
   return folders->common + "/dossier/runs";
 }
 
-Result<RunSummary> RunTasks(const RunOptions& options, const RunPorts& ports) {
+Result<AgentRunResult> RunTasks(const RunOptions& options, const RunPorts& ports) {
   HideMemory();  // the key of the approvals, which no engine may read
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
   DOSSIER_RETURN_IF_ERROR(RecoverFirst(ground, ports));

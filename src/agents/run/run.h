@@ -1,7 +1,7 @@
 // A run of engineer -> reviewer work over a queue of tasks: what `dossier agents` does.
 //
 //   RunPorts ports{.folder = ".", .clock = SystemClock(), .agents = agents, …};
-//   DOSSIER_ASSIGN_OR_RETURN(const RunSummary summary, RunTasks({.workers = 4}, ports));
+//   DOSSIER_ASSIGN_OR_RETURN(const AgentRunResult summary, RunTasks({.workers = 4}, ports));
 //   for (const TaskResult& result : summary.results) Print(result.id, StatusName(result.status));
 //
 // Tasks that fail are results, not errors. Errors say that the run could not start or had to stop;
@@ -48,7 +48,7 @@ struct RunPorts {
   CancelToken cancel;
 };
 
-struct RunSummary {
+struct AgentRunResult {
   std::string run, log_path;
   std::vector<TaskResult> results;       // in the order of the tasks
   std::vector<std::string> not_started;  // ids: the run was stopped before
@@ -58,11 +58,11 @@ struct RunSummary {
 // Errors: kConfig (configuration, tasks, policy; all that would stop every task: programs of
 // engines and checks, an identity for commits, a merge in progress), kNotFound (task, engine,
 // branch), kUnavailable (no confinement), kFailed (git), kIo (the disk is full), kLocked.
-Result<RunSummary> RunTasks(const RunOptions& options, const RunPorts& ports);
+Result<AgentRunResult> RunTasks(const RunOptions& options, const RunPorts& ports);
 
 // `run`: an id or the start of one; empty: the newest that is not finished. Errors: also kNotFound
 // with the nearest ids; kLocked while a process is at it; kConfig if policy or a task changed.
-Result<RunSummary> ResumeRun(std::string_view run, const RunPorts& ports);
+Result<AgentRunResult> ResumeRun(std::string_view run, const RunPorts& ports);
 
 // Closes an interrupted run: worktrees and claims are free, tasks are pending again. Returns its
 // id.
@@ -71,14 +71,14 @@ Result<std::string> AbandonRun(std::string_view run, const RunPorts& ports);
 // A new run over the tasks of `run` that it did not merge, with its options; `run` as of ResumeRun,
 // empty: the newest that is finished. Errors: as RunTasks; kNotFound if there is nothing to do
 // again.
-Result<RunSummary> RetryRun(std::string_view run, const RunPorts& ports);
+Result<AgentRunResult> RetryRun(std::string_view run, const RunPorts& ports);
 
 // Merges the newest patch of `task` that a reviewer approved and nothing merged: of a dry run, or
 // of one that made branches. The checks run over what the branch gets, unless `checks` is kNone;
 // nothing else is done again, unless the branch has moved. Errors: as RunTasks; kNotFound if there
 // is none; kConfig if the task has changed since.
-Result<RunSummary> MergeApproved(std::string_view task, RunOptions::MergeChecks checks,
-                                 const RunPorts& ports);
+Result<AgentRunResult> MergeApproved(std::string_view task, RunOptions::MergeChecks checks,
+                                     const RunPorts& ports);
 
 // What runs left behind: worktrees and refs of runs that nobody is at, and what was kept of
 // attempts of finished runs that began before `older_than`. Approved patches that are not merged

@@ -24,7 +24,7 @@ std::string Near(std::string_view name, const std::vector<std::string>& names) {
 }
 
 // As a control file is named: from the root. A link stands for what it leads to, too.
-void AddControl(const std::string& root, std::string_view path, ControlFiles* control) {
+void AddControl(const std::string& root, std::string_view path, SteeringFiles* control) {
   namespace fs = std::filesystem;
   if (path.empty()) return;
   std::error_code error;

@@ -55,7 +55,7 @@ class RunSetup {
   const sources::ChangePolicy& policy() const { return policy_; }
   // The files that steer agent runs: those with fixed names, and those that the configuration
   // names.
-  const ControlFiles& control() const { return control_; }
+  const SteeringFiles& control() const { return control_; }
   const PromptSetting& prompts() const { return prompts_; }
   const std::string& ref() const { return ref_; }  // "refs/heads/main"
   const std::string& base() const { return base_; }
@@ -99,7 +99,7 @@ class RunSetup {
   std::vector<sources::Task> tasks_;
   std::set<std::string> left_out_, merged_, completed_;
   sources::ChangePolicy policy_;
-  ControlFiles control_;
+  SteeringFiles control_;
   std::unique_ptr<sources::HeaderSource> source_;
   PromptSetting prompts_;
   std::string ref_, base_, walls_, engineer_name_, reviewer_name_;

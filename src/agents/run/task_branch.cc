@@ -44,7 +44,7 @@ std::string PullRequestText(const TaskBranchRequest& request) {
   text +=
       fmt::format("Task {}, +{} -{} in {} file{}:\n\n", Span(task.id), patch.stat.added,
                   patch.stat.deleted, patch.changes.size(), patch.changes.size() == 1 ? "" : "s");
-  for (const Change& change : patch.changes) text += fmt::format("- {}\n", Span(change.path));
+  for (const PathChange& change : patch.changes) text += fmt::format("- {}\n", Span(change.path));
   if (!request.checks.empty()) text += "\nChecks:\n\n";
   for (const std::string_view line : Split(TrimSpace(request.checks), '\n')) {
     if (!line.empty()) text += fmt::format("- {}\n", Span(line));

@@ -238,7 +238,7 @@ Result<Patch> TaskWork::TakeUp(const TaskProgress& progress) {
   patch.candidate = progress.candidate;
   result_.patch_sha256 = patch.sha256;
   result_.patch_file = patch.file;
-  for (const Change& change : patch.changes) result_.files.push_back(change.path);
+  for (const PathChange& change : patch.changes) result_.files.push_back(change.path);
   return patch;
 }
 

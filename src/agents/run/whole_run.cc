@@ -15,7 +15,7 @@ namespace {
 // One run, from open log to summary.
 class Run {
  public:
-  Run(const RunParts& parts, std::unique_ptr<RunLog> log, std::string claims,
+  Run(const WholeRunParts& parts, std::unique_ptr<RunLog> log, std::string claims,
       const RunProgress* progress)
       : options_(parts.options),
         ports_(parts.ports),
@@ -27,7 +27,7 @@ class Run {
         progress_(progress),
         started_(NowMillis()) {}
 
-  Result<RunSummary> Go() {
+  Result<AgentRunResult> Go() {
     DOSSIER_ASSIGN_OR_RETURN(auto guard,
                              GitDirGuard::Take(setup_.ground().git, log_->run(), ports_.cancel));
     GuardWatch watch(*guard);
@@ -123,8 +123,8 @@ class Run {
     return {};
   }
 
-  Result<RunSummary> Close() {
-    RunSummary summary{.run = log_->run(), .log_path = log_->path()};
+  Result<AgentRunResult> Close() {
+    AgentRunResult summary{.run = log_->run(), .log_path = log_->path()};
     const auto budget = budget_.used_up();
     std::vector<TaskStatus> statuses;
     std::map<std::string, std::int64_t> counts;
@@ -180,8 +180,8 @@ class Run {
 
 }  // namespace
 
-Result<RunSummary> WorkAll(const RunParts& parts, std::unique_ptr<RunLog> log,
-                           const RunProgress* progress) {
+Result<AgentRunResult> WorkAll(const WholeRunParts& parts, std::unique_ptr<RunLog> log,
+                               const RunProgress* progress) {
   DOSSIER_ASSIGN_OR_RETURN(std::string claims, parts.setup.ground().state.Claims());
   return Run(parts, std::move(log), std::move(claims), progress).Go();
 }

@@ -1,8 +1,9 @@
 // The middle of every run: guard, workers, results, the end of the log. What a new run and a
 // resumed one have in common.
 //
-//   RunParts parts{.options = options, .ports = ports, .setup = *setup, .budget = budget};
-//   DOSSIER_ASSIGN_OR_RETURN(const RunSummary summary, WorkAll(parts, std::move(log), nullptr));
+//   WholeRunParts parts{.options = options, .ports = ports, .setup = *setup, .budget = budget};
+//   DOSSIER_ASSIGN_OR_RETURN(const AgentRunResult summary, WorkAll(parts, std::move(log),
+//   nullptr));
 //
 // Thread-safety: functions; WorkAll blocks its caller.
 
@@ -21,7 +22,7 @@
 
 namespace dossier::agents {
 
-struct RunParts {
+struct WholeRunParts {
   const RunOptions& options;
   const RunPorts& ports;
   RunSetup& setup;
@@ -29,8 +30,8 @@ struct RunParts {
 };
 
 // `progress`: of a resumed run; else null. Errors: those of git, the log and the disk.
-Result<RunSummary> WorkAll(const RunParts& parts, std::unique_ptr<RunLog> log,
-                           const RunProgress* progress);
+Result<AgentRunResult> WorkAll(const WholeRunParts& parts, std::unique_ptr<RunLog> log,
+                               const RunProgress* progress);
 
 RunLogPlaces PlacesOf(const RunPorts& ports, std::string folder, SecretValues secrets);
 

@@ -21,7 +21,7 @@ AttemptEnd EndWith(TaskStatus status, std::string reason) {
 
 Json FilesOf(const Patch& patch) {
   JsonArray files;
-  for (const Change& change : patch.changes) files.push_back(Json(change.path));
+  for (const PathChange& change : patch.changes) files.push_back(Json(change.path));
   return files;
 }
 
@@ -230,7 +230,7 @@ Result<Patch> Attempt::Take(const Worktree& worktree) {
   result_.patch_sha256 = patch.changes.empty() ? std::string() : patch.sha256;
   result_.patch_file = patch.file;
   result_.files.clear();
-  for (const Change& change : patch.changes) result_.files.push_back(change.path);
+  for (const PathChange& change : patch.changes) result_.files.push_back(change.path);
   if (!patch.changes.empty()) {
     DOSSIER_RETURN_IF_ERROR(WriteStateFile(place_.folder + "/meta.json",
                                            MetaJson(work_, *place_.task, place_.attempt, patch),

@@ -18,11 +18,11 @@ std::string LogLine(const store::Event& event) {
   return ToJson(Json(std::move(line))) + "\n";
 }
 
-std::optional<ParsedLine> ParseLogLine(std::string_view line) {
+std::optional<ParsedEvent> ParseLogLine(std::string_view line) {
   auto value = ParseJson(line, kMaxDepth);
   if (!value || !value->is_object()) return std::nullopt;
   const auto text = [&](std::string_view key) { return TextAt(*value, key); };
-  ParsedLine parsed{.run = text("run"), .event = text("event"), .time = text("time")};
+  ParsedEvent parsed{.run = text("run"), .event = text("event"), .time = text("time")};
   parsed.seq = FindInt(*value, "seq").value_or(0);
   if (parsed.event.empty()) {
     // AgentNet: result lines alone.

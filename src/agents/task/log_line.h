@@ -23,12 +23,12 @@ std::string LogLine(const store::Event& event);
 
 // A line that some version wrote; of the AgentNet form, which has results alone, `event` is
 // "task.finished" and `seq` 0.
-struct ParsedLine {
+struct ParsedEvent {
   std::string run, event, time;
   std::int64_t seq = 0;
   JsonObject data;  // the whole line
 };
-std::optional<ParsedLine> ParseLogLine(std::string_view line);
+std::optional<ParsedEvent> ParseLogLine(std::string_view line);
 
 }  // namespace dossier::agents
 

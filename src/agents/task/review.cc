@@ -90,7 +90,7 @@ EngineJob JobFor(const Work& work, const ReviewRequest& request, const Worktree&
 
 std::vector<sources::FileStat> FileStats(const Patch& patch) {
   std::vector<sources::FileStat> stats;
-  for (const Change& change : patch.changes) {
+  for (const PathChange& change : patch.changes) {
     sources::FileStat stat{.path = change.path, .added = {}, .deleted = {}};
     if (!change.binary) {
       stat.added = change.added;
@@ -104,7 +104,7 @@ std::vector<sources::FileStat> FileStats(const Patch& patch) {
 std::string MetaJson(const Work& work, const sources::Task& task, std::int64_t attempt,
                      const Patch& patch) {
   JsonArray files;
-  for (const Change& change : patch.changes) files.push_back(Json(utf8::Sanitize(change.path)));
+  for (const PathChange& change : patch.changes) files.push_back(Json(utf8::Sanitize(change.path)));
   return ToPrettyJson(JsonObject{{"task_id", task.id},
                                  {"summary", task.summary},
                                  {"files", std::move(files)},

@@ -15,10 +15,10 @@
 #include <optional>
 #include <string>
 
-#include "agents/engine/deadline.h"
 #include "agents/task/run_options.h"
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "model/client/ledger.h"
 
 namespace dossier::agents {

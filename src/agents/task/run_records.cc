@@ -38,7 +38,7 @@ std::int64_t MillisOf(std::string_view time) {
 }
 
 // One event of a log into what is known of its task.
-void TakeIn(const ParsedLine& line, RunRecord* record,
+void TakeIn(const ParsedEvent& line, LoggedRun* record,
             std::map<std::string, std::string>* digests) {
   const Json value(line.data);
   const std::string task = TextAt(value, "task-id");
@@ -84,9 +84,9 @@ std::string NewestRunLog(const std::vector<std::string>& logs) {
   return newest;
 }
 
-Result<RunRecord> ReadRunLog(const std::string& path) {
+Result<LoggedRun> ReadRunLog(const std::string& path) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  RunRecord record{.file = path.substr(path.rfind('/') + 1)};
+  LoggedRun record{.file = path.substr(path.rfind('/') + 1)};
   record.run = record.file.substr(0, record.file.size() - kEnding.size());
   std::map<std::string, std::string> digests;  // of the tasks that were claimed
   for (const std::string_view line : Split(text, '\n')) {

@@ -1,6 +1,6 @@
 // What the run logs of a repository say: counts for `agents status`, and what is merged already.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const RunRecord record, ReadRunLog(path));
+//   DOSSIER_ASSIGN_OR_RETURN(const LoggedRun record, ReadRunLog(path));
 //   record.counts;                                    // {"merged": 3, "needs-fix": 1}
 //   RunRecords records(runs_folder);
 //   DOSSIER_RETURN_IF_ERROR(records.Refresh());       // reads what has changed
@@ -31,7 +31,7 @@ struct TaskRecord {
   std::int64_t timestamp = 0;  // ms since 1970
 };
 
-struct RunRecord {
+struct LoggedRun {
   std::string file, run;                                 // file name; run id
   std::map<std::string, TaskRecord, std::less<>> tasks;  // by id
   // By id: what is merged, also if the run was killed before it could say its last word.
@@ -42,7 +42,7 @@ struct RunRecord {
 };
 
 // Reads a log of ours or of the AgentNet form. Errors: kNotFound, kIo.
-Result<RunRecord> ReadRunLog(const std::string& path);
+Result<LoggedRun> ReadRunLog(const std::string& path);
 
 // Paths of the logs in `folder`, by name; none if the folder is missing.
 std::vector<std::string> RunLogFiles(const std::string& folder);
@@ -73,7 +73,7 @@ class RunRecords {
  private:
   struct Known {
     std::int64_t size = -1, mtime_ns = 0;
-    RunRecord record;
+    LoggedRun record;
   };
   std::string folder_;
   std::map<std::string, Known> logs_;  // by path

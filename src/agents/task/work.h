@@ -2,6 +2,9 @@
 //
 // Made once by run.cc, before any worker starts, and constant from then on but for what is
 // thread-safe by itself. Everything it points to outlives the workers.
+//
+// Thread-safety: the parts that change are safe by themselves; the rest is constant once workers
+// have started.
 
 #ifndef DOSSIER_AGENTS_TASK_WORK_H_
 #define DOSSIER_AGENTS_TASK_WORK_H_
@@ -75,7 +78,7 @@ struct Work {
   const RunOptions& options;
   const sources::AgentsConfig& agents;
   const sources::ChangePolicy& policy;
-  const ControlFiles& control;
+  const SteeringFiles& control;
   const Git& git;
   const StateFolder& state;
   const PromptSetting& prompts;

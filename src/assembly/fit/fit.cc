@@ -62,12 +62,12 @@ std::vector<Unit> SplitUnits(const std::vector<Turn>& turns, const FitContext& c
 // the next cut, and with it the cached prefix.
 struct CutPoint {
   std::vector<bool> gone;  // of units
-  LeftOut left_out{.unit = "turns"};
+  CutCount left_out{.unit = "turns"};
 
   bool any() const { return left_out.count > 0; }
 };
 
-std::int64_t MarkerTokens(const LeftOut& left_out, const Part& part, const FitContext& context) {
+std::int64_t MarkerTokens(const CutCount& left_out, const Part& part, const FitContext& context) {
   return context.counter.CountText(Marker(left_out, part.rule->name) + "\n\n").tokens +
          context.per_message;
 }
@@ -180,7 +180,7 @@ std::int64_t LeastHistory(const Part& part, const FitContext& context) {
     if (units[i].summary || i + keep >= units.size()) tokens += units[i].tokens;
   }
   const auto turns = static_cast<std::int64_t>(part.turns.size());
-  const LeftOut all{.unit = "turns", .count = turns, .of = turns};
+  const CutCount all{.unit = "turns", .count = turns, .of = turns};
   return std::min(tokens + MarkerTokens(all, part, context), part.full.tokens);
 }
 
@@ -231,7 +231,7 @@ class TextCutter {
   static std::size_t Index(std::int64_t number) { return static_cast<std::size_t>(number); }
 
   Fitted Compose(std::string_view head, std::string_view tail, bool has_head, bool has_tail,
-                 const LeftOut& left_out) const {
+                 const CutCount& left_out) const {
     std::string body;
     if (has_head) body = std::string(head) + "\n";
     body += Marker(left_out, part_.rule->name);
@@ -332,9 +332,9 @@ Fitted WithItems(const Part& part, const std::vector<std::size_t>& order, std::s
                  const FitContext& context) {
   std::vector<bool> missing(part.items.size(), false);
   for (std::size_t i = 0; i < gone; ++i) missing[order[i]] = true;
-  const LeftOut left_out{.unit = "items",
-                         .count = static_cast<std::int64_t>(gone),
-                         .of = static_cast<std::int64_t>(part.items.size())};
+  const CutCount left_out{.unit = "items",
+                          .count = static_cast<std::int64_t>(gone),
+                          .of = static_cast<std::int64_t>(part.items.size())};
   std::string body;
   bool marked = false;
   for (std::size_t i = 0; i < part.items.size(); ++i) {
@@ -413,7 +413,7 @@ std::optional<Fitted> CutToGrant(const Part& part, std::int64_t grant, const Fit
 
 }  // namespace
 
-std::string Marker(const LeftOut& left_out, std::string_view name) {
+std::string Marker(const CutCount& left_out, std::string_view name) {
   return fmt::format("[left out: {} of {} {} of {}]", left_out.count, left_out.of, left_out.unit,
                      name);
 }

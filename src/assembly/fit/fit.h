@@ -39,7 +39,7 @@ std::optional<Fitted> FitTo(const Part& part, std::int64_t grant, const FitConte
 std::int64_t LeastGrant(const Part& part, const FitContext& context);
 
 // "[left out: 7 of 10 lines of notes]"
-std::string Marker(const LeftOut& left_out, std::string_view name);
+std::string Marker(const CutCount& left_out, std::string_view name);
 
 }  // namespace dossier::assembly
 

@@ -100,7 +100,7 @@ TEST(FitTest, EveryGrantIsKeptAndLargerGrantsNeverKeepLess) {  // ASM-T3, ASM-41
   const std::string body = MixedLines();
   for (const Fit fit : {Fit::kHead, Fit::kTail, Fit::kMiddle}) {
     TestPart part(fit, body);
-    part.part.frame = {.fence = Fence::kTag, .name = "notes"};
+    part.part.frame = {.fence = FenceKind::kTag, .name = "notes"};
     std::int64_t before = 0;
     for (std::int64_t grant = 1; grant < 11'500; grant += grant < 700 ? 1 : 97) {
       const auto fitted = part.To(grant);

@@ -51,7 +51,7 @@ class Gatherer {
     for (const LayoutSection& rule : layout.sections) names_.insert(rule.name);
   }
 
-  Result<Gathered> Run() {
+  Result<GatheredParts> Run() {
     for (std::size_t place = 0; place < layout_.sections.size(); ++place) {
       Part part{.rule = &layout_.sections[place], .place = place};
       DOSSIER_RETURN_IF_ERROR(Fill(&part));
@@ -80,7 +80,7 @@ class Gatherer {
     const bool excluded = (!rule.when.empty() && !IsSet(values_, rule.when)) ||
                           (!rule.unless.empty() && IsSet(values_, rule.unless));
     if (excluded) {
-      part->outcome = Outcome::kAbsent;
+      part->outcome = PartOutcome::kAbsent;
       part->reason = "condition";
       return {};
     }
@@ -89,7 +89,7 @@ class Gatherer {
     } else {
       DOSSIER_RETURN_IF_ERROR(TakeSource(part));
     }
-    if (part->outcome != Outcome::kAbsent) Finish(part);
+    if (part->outcome != PartOutcome::kAbsent) Finish(part);
     return {};
   }
 
@@ -160,7 +160,7 @@ class Gatherer {
   static Status Missing(Part* part, std::string_view why) {
     if (part->rule->missing == LayoutSection::Missing::kIsAllowed &&
         part->rule->need == LayoutSection::Need::kOptional) {
-      part->outcome = Outcome::kAbsent;
+      part->outcome = PartOutcome::kAbsent;
       part->reason = "no-content";
       return {};
     }
@@ -207,31 +207,31 @@ class Gatherer {
       if (!part->body.empty() && part->items.empty()) part->body += "\n" + part->cut_before;
     }
     // Done before any cut, so that a cut counts the bytes that are sent.
-    if (rule.fence == Fence::kMarkers) part->body = EscapeMarkers(part->body);
+    if (rule.fence == FenceKind::kMarkers) part->body = EscapeMarkers(part->body);
     const bool empty =
         part->body.empty() && part->turns.empty() && part->tools.empty() && part->blocks.empty();
     if (empty) {
-      part->outcome = Outcome::kEmpty;
+      part->outcome = PartOutcome::kEmpty;
       part->reason = "no-content";
       return;
     }
     if (part->turns.empty() && part->blocks.empty()) part->frame = MakeFrame(*part);
   }
 
-  Frame MakeFrame(const Part& part) const {
+  FenceFrame MakeFrame(const Part& part) const {
     const LayoutSection& rule = *part.rule;
-    Frame frame{.fence = rule.fence,
-                .title = rule.title.empty() ? rule.name : rule.title,
-                .name = rule.name};
-    if (frame.fence == Fence::kDefault) {
-      frame.fence = rule.trust == Trust::kUntrusted ? Fence::kData : Fence::kNone;
+    FenceFrame frame{.fence = rule.fence,
+                     .title = rule.title.empty() ? rule.name : rule.title,
+                     .name = rule.name};
+    if (frame.fence == FenceKind::kDefault) {
+      frame.fence = rule.trust == Trust::kUntrusted ? FenceKind::kData : FenceKind::kNone;
     }
-    if (frame.fence == Fence::kData) {
+    if (frame.fence == FenceKind::kData) {
       std::string all = part.body;
       for (const auto& [name, text] : part.alternatives) all += text;
       frame.boundary = FreeBoundary(all, options_.boundary, options_.boundary_seed);
     }
-    if (frame.fence == Fence::kGrowing) frame.backticks = GrowingFenceLength(part.body);
+    if (frame.fence == FenceKind::kGrowing) frame.backticks = GrowingFenceLength(part.body);
     return frame;
   }
 
@@ -272,7 +272,8 @@ class Gatherer {
       return MakeError(ErrorCode::kUsage, "nothing to ask: the request zone is empty");
     }
     for (const Part& part : out_.parts) {
-      if (part.outcome == Outcome::kEmpty && part.rule->need == LayoutSection::Need::kRequired) {
+      if (part.outcome == PartOutcome::kEmpty &&
+          part.rule->need == LayoutSection::Need::kRequired) {
         return MakeError(ErrorCode::kNotFound,
                          "section {}: it is required, and its content is empty", part.rule->name);
       }
@@ -286,13 +287,13 @@ class Gatherer {
   const Values& values_;
   std::unordered_map<std::string_view, const Section*> given_;  // the first of a name
   std::unordered_set<std::string_view> names_;                  // of the layout's sections
-  Gathered out_;
+  GatheredParts out_;
 };
 
 }  // namespace
 
-Result<Gathered> Gather(const Layout& layout, std::span<const Section> sections,
-                        const AssembleOptions& options) {
+Result<GatheredParts> Gather(const Layout& layout, std::span<const Section> sections,
+                             const AssembleOptions& options) {
   DOSSIER_ASSIGN_OR_RETURN(const Values values, ResolveVariables(layout, options.variables));
   return Gatherer(layout, sections, options, values).Run();
 }

@@ -12,14 +12,14 @@
 
 namespace dossier::assembly {
 
-struct Gathered {
+struct GatheredParts {
   std::vector<Part> parts;  // in prompt order: by zone, then as in the layout
-  std::vector<Warning> warnings;
+  std::vector<AssemblyWarning> warnings;
 };
 
 // Errors: kNotFound (content missing), kConfig (variable, template), kUsage (no user text).
-Result<Gathered> Gather(const Layout& layout, std::span<const Section> sections,
-                        const AssembleOptions& options);
+Result<GatheredParts> Gather(const Layout& layout, std::span<const Section> sections,
+                             const AssembleOptions& options);
 
 }  // namespace dossier::assembly
 

@@ -178,7 +178,7 @@ TEST(GrantTest, WhatTheSourceLeftOutIsSaidInTheTextAndInTheReport) {  // ASM-45
 }
 
 TEST(MarkersTest, TheFrameIsTheOneOfConversations) {  // CON-K1, CON-K2
-  EXPECT_EQ(Framed({.fence = Fence::kMarkers, .title = "git status"}, "clean"),
+  EXPECT_EQ(Framed({.fence = FenceKind::kMarkers, .title = "git status"}, "clean"),
             "--- Context: git status ---\nclean\n--- End Context ---");
   struct Case {
     std::string_view name, clean;

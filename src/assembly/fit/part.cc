@@ -6,7 +6,7 @@
 namespace dossier::assembly {
 namespace {
 
-std::vector<std::size_t> PriorityOrder(std::span<const Demand> demands) {
+std::vector<std::size_t> PriorityOrder(std::span<const BudgetDemand> demands) {
   std::vector<std::size_t> order(demands.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -16,10 +16,10 @@ std::vector<std::size_t> PriorityOrder(std::span<const Demand> demands) {
 }
 
 // Gives out by weight; returns what is left. The share is of the room before any is given.
-std::int64_t GiveByWeight(std::int64_t room, std::span<const Demand> demands,
+std::int64_t GiveByWeight(std::int64_t room, std::span<const BudgetDemand> demands,
                           std::vector<Grant>* grants) {
   std::int64_t weights = 0;
-  for (const Demand& demand : demands) weights += demand.weight;
+  for (const BudgetDemand& demand : demands) weights += demand.weight;
   if (weights == 0) return room;
   std::int64_t left = room;
   for (std::size_t i = 0; i < demands.size(); ++i) {
@@ -32,7 +32,7 @@ std::int64_t GiveByWeight(std::int64_t room, std::span<const Demand> demands,
   return left;
 }
 
-std::int64_t Cascade(std::int64_t room, std::span<const Demand> demands,
+std::int64_t Cascade(std::int64_t room, std::span<const BudgetDemand> demands,
                      std::span<const std::size_t> order, std::vector<Grant>* grants) {
   for (const std::size_t i : order) {
     Grant& grant = (*grants)[i];
@@ -46,7 +46,7 @@ std::int64_t Cascade(std::int64_t room, std::span<const Demand> demands,
 
 }  // namespace
 
-std::vector<std::size_t> CascadeOrder(std::span<const Demand> demands) {
+std::vector<std::size_t> CascadeOrder(std::span<const BudgetDemand> demands) {
   std::vector<std::size_t> order = PriorityOrder(demands);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     const auto place = [&](std::size_t i) {
@@ -58,7 +58,7 @@ std::vector<std::size_t> CascadeOrder(std::span<const Demand> demands) {
   return order;
 }
 
-std::vector<Grant> ShareOut(std::int64_t room, std::span<const Demand> demands) {
+std::vector<Grant> ShareOut(std::int64_t room, std::span<const BudgetDemand> demands) {
   std::vector<Grant> grants(demands.size());
   room = std::max<std::int64_t>(room, 0);
   const std::vector<std::size_t> by_priority = PriorityOrder(demands);

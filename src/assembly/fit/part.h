@@ -22,13 +22,13 @@ namespace dossier::assembly {
 
 // Who gets how many tokens: the arithmetic of budgets, apart from any text.
 //
-//   std::vector<Demand> demands = {{.wanted = 9000, .weight = 3, .priority = 0.6}, …};
+//   std::vector<BudgetDemand> demands = {{.wanted = 9000, .weight = 3, .priority = 0.6}, …};
 //   std::vector<Grant> grants = ShareOut(10'000, demands);
 //
 // Thread-safety: pure functions.
 
 // What one section asks for, in tokens. Ties go to the one that stands first.
-struct Demand {
+struct BudgetDemand {
   std::int64_t wanted = 0;  // its full size, or its cap if that is less
   std::int64_t floor = 0, weight = 0;
   double priority = 0.5;
@@ -45,13 +45,13 @@ struct Grant {
 
 // Shares `room` tokens: floors by priority, the rest by weight, what is left by the cascade; then,
 // lowest priority first, whoever has less than its least gives all back to the cascade.
-std::vector<Grant> ShareOut(std::int64_t room, std::span<const Demand> demands);
+std::vector<Grant> ShareOut(std::int64_t room, std::span<const BudgetDemand> demands);
 
 // Indexes of `demands` in cascade order: those that budget.cascade names, then by priority.
-std::vector<std::size_t> CascadeOrder(std::span<const Demand> demands);
+std::vector<std::size_t> CascadeOrder(std::span<const BudgetDemand> demands);
 
 // What a cut left out; the text of the marker.
-struct LeftOut {
+struct CutCount {
   std::string_view unit;  // lines, chars, items, turns
   std::int64_t count = 0, of = 0;
 };
@@ -62,11 +62,11 @@ struct Fitted {
   std::vector<Turn> turns;  // instead of text
   std::int64_t tokens = 0;  // of text or turns, without joints; turns with their framing
   std::shared_ptr<const tokens::Measured> measured;  // of text, once it is
-  std::optional<LeftOut> left_out;
+  std::optional<CutCount> left_out;
   std::string_view form;  // of first-of: which alternative
 };
 
-enum class Outcome { kKept, kCut, kDropped, kEmpty, kAbsent };
+enum class PartOutcome { kKept, kCut, kDropped, kEmpty, kAbsent };
 
 struct Part {
   const LayoutSection* rule = nullptr;
@@ -81,7 +81,7 @@ struct Part {
   std::vector<ToolSpec> tools;
   std::string cut_before;  // what the source left out, as a marker says it
   std::map<std::string, std::string> alternatives;
-  Frame frame;
+  FenceFrame frame;
   Json provenance;
 
   std::int64_t joint = 0;   // tokens of the blank line in front of it
@@ -91,13 +91,13 @@ struct Part {
   Fitted fitted;            // what goes in
   Grant grant;
   int shrunk = 0;  // rounds, after the whole as rendered was over the budget
-  Outcome outcome = Outcome::kKept;
+  PartOutcome outcome = PartOutcome::kKept;
   std::string_view reason;  // of the outcome, for the report
   int turn = -1;            // index of the turn it stands in; -1: system, tools or nowhere
   std::string sha256, prefix_sha256;
   std::string marks;  // see PrefixMarks in report.h
 
-  bool present() const { return outcome == Outcome::kKept || outcome == Outcome::kCut; }
+  bool present() const { return outcome == PartOutcome::kKept || outcome == PartOutcome::kCut; }
   // Never cut and never dropped: it fits, or nothing does.
   bool fixed() const {
     return !blocks.empty() || rule->zone == Zone::kRequest || rule->zone == Zone::kTools ||
@@ -106,7 +106,7 @@ struct Part {
   bool required() const { return fixed() || rule->need == LayoutSection::Need::kRequired; }
 };
 
-struct Warning {
+struct AssemblyWarning {
   std::string code, section, text;
 };
 

@@ -10,7 +10,7 @@ namespace {
 struct Example {
   const char* name;
   std::int64_t room;
-  std::vector<Demand> demands;
+  std::vector<BudgetDemand> demands;
   std::vector<std::int64_t> totals;  // -1: dropped
 };
 
@@ -45,9 +45,9 @@ TEST(ShareOutTest, TheThreeChecksOfTheSpecComeOutExactly) {  // ASM-32, ASM-33, 
 }
 
 TEST(ShareOutTest, WithoutWeightsPriorityAloneDecidesAndTiesGoToTheFirst) {  // ASM-33, ASM-38
-  const std::vector<Demand> demands = {{.wanted = 80, .priority = 0.5},
-                                       {.wanted = 80, .priority = 0.5},
-                                       {.wanted = 30, .priority = 0.8}};
+  const std::vector<BudgetDemand> demands = {{.wanted = 80, .priority = 0.5},
+                                             {.wanted = 80, .priority = 0.5},
+                                             {.wanted = 30, .priority = 0.8}};
   const std::vector<Grant> grants = ShareOut(100, demands);
   EXPECT_EQ(grants[0].total(), 70);
   EXPECT_TRUE(grants[1].dropped);
@@ -55,9 +55,9 @@ TEST(ShareOutTest, WithoutWeightsPriorityAloneDecidesAndTiesGoToTheFirst) {  // 
 }
 
 TEST(ShareOutTest, TheCascadeServesNamedSectionsFirst) {  // ASM-34
-  const std::vector<Demand> demands = {{.wanted = 80, .priority = 0.9},
-                                       {.wanted = 80, .priority = 0.1, .cascade_place = 1},
-                                       {.wanted = 10, .priority = 0.1, .cascade_place = 0}};
+  const std::vector<BudgetDemand> demands = {{.wanted = 80, .priority = 0.9},
+                                             {.wanted = 80, .priority = 0.1, .cascade_place = 1},
+                                             {.wanted = 10, .priority = 0.1, .cascade_place = 0}};
   const std::vector<Grant> grants = ShareOut(100, demands);
   EXPECT_EQ(grants[0].total(), 10);
   EXPECT_EQ(grants[1].total(), 80);
@@ -65,8 +65,9 @@ TEST(ShareOutTest, TheCascadeServesNamedSectionsFirst) {  // ASM-34
 }
 
 TEST(ShareOutTest, AGrantUnderItsLeastGoesToTheOthers) {  // ASM-35
-  const std::vector<Demand> demands = {{.wanted = 90, .weight = 1, .priority = 0.5, .least = 90},
-                                       {.wanted = 90, .weight = 1, .priority = 0.6, .least = 20}};
+  const std::vector<BudgetDemand> demands = {
+      {.wanted = 90, .weight = 1, .priority = 0.5, .least = 90},
+      {.wanted = 90, .weight = 1, .priority = 0.6, .least = 20}};
   const std::vector<Grant> grants = ShareOut(100, demands);
   EXPECT_TRUE(grants[0].dropped);
   EXPECT_EQ(grants[1].total(), 90);
@@ -75,8 +76,8 @@ TEST(ShareOutTest, AGrantUnderItsLeastGoesToTheOthers) {  // ASM-35
 TEST(ShareOutTest, NeverGivesMoreThanTheRoomNorLeavesAnyWhileSomeoneIsShort) {  // ASM-30, ASM-34
   Random random(/*seed=*/11);
   for (int round = 0; round < 10'000; ++round) {
-    std::vector<Demand> demands(random.Below(8));
-    for (Demand& demand : demands) {
+    std::vector<BudgetDemand> demands(random.Below(8));
+    for (BudgetDemand& demand : demands) {
       demand.wanted = static_cast<std::int64_t>(random.Below(1000));
       demand.floor = static_cast<std::int64_t>(random.Below(3) * random.Below(400));
       demand.weight = static_cast<std::int64_t>(random.Below(4));

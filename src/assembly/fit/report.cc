@@ -133,7 +133,7 @@ std::vector<PartSize> HashParts(std::vector<Part>* parts) {
 
 Json LeftOutJson(const Part& part) {
   if (!part.fitted.left_out || !part.present()) return nullptr;
-  const LeftOut& left_out = *part.fitted.left_out;
+  const CutCount& left_out = *part.fitted.left_out;
   return JsonObject{{"unit", left_out.unit},
                     {"count", left_out.count},
                     {"of", left_out.of},
@@ -180,8 +180,8 @@ JsonObject BudgetJson(const ReportInput& input) {
 }
 
 // A section that changes often, in front of what changes less.
-std::vector<Warning> VolatileFirst(const std::vector<Part>& parts) {
-  std::vector<Warning> out;
+std::vector<AssemblyWarning> VolatileFirst(const std::vector<Part>& parts) {
+  std::vector<AssemblyWarning> out;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const LayoutSection& rule = *parts[i].rule;
     const bool often = rule.changes == "turn" || rule.changes == "call";
@@ -217,7 +217,7 @@ std::optional<std::int64_t> DayOf(std::string_view date) {
 }
 
 // Provider limits change monthly.
-std::vector<Warning> OldEntry(const ReportInput& input) {
+std::vector<AssemblyWarning> OldEntry(const ReportInput& input) {
   const std::string as_of = TextAt(input.capability.entry, "as_of");
   const auto then = DayOf(as_of), now = DayOf(input.options.today);
   if (!then || !now || *now - *then <= kFreshDays) return {};
@@ -227,12 +227,12 @@ std::vector<Warning> OldEntry(const ReportInput& input) {
 }
 
 JsonArray WarningsJson(const ReportInput& input, const std::vector<Part>& parts) {
-  std::vector<Warning> warnings = input.warnings;
-  for (const Warning& warning : input.cache.warnings) warnings.push_back(warning);
-  for (Warning& warning : OldEntry(input)) warnings.push_back(std::move(warning));
-  for (Warning& warning : VolatileFirst(parts)) warnings.push_back(std::move(warning));
+  std::vector<AssemblyWarning> warnings = input.warnings;
+  for (const AssemblyWarning& warning : input.cache.warnings) warnings.push_back(warning);
+  for (AssemblyWarning& warning : OldEntry(input)) warnings.push_back(std::move(warning));
+  for (AssemblyWarning& warning : VolatileFirst(parts)) warnings.push_back(std::move(warning));
   JsonArray out;
-  for (const Warning& warning : warnings) {
+  for (const AssemblyWarning& warning : warnings) {
     out.push_back(
         JsonObject{{"code", warning.code}, {"section", warning.section}, {"text", warning.text}});
   }

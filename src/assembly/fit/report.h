@@ -35,7 +35,7 @@ struct CachePoint {
 
 struct CachePlan {
   std::vector<CachePoint> points;  // in prompt order
-  std::vector<Warning> warnings;
+  std::vector<AssemblyWarning> warnings;
 };
 
 // Sets Block::cache behind the chosen places.
@@ -86,7 +86,7 @@ struct ReportInput {
   const Tally& tally;
   const Arranged& arranged;
   const CachePlan& cache;
-  const std::vector<Warning>& warnings;
+  const std::vector<AssemblyWarning>& warnings;
 };
 
 // Fills in each part's hashes and turn.

@@ -96,8 +96,8 @@ LayoutSection RandomRule(Random& random, int number) {
                              Zone::kHistory};
   constexpr Fit kFits[] = {Fit::kWhole,  Fit::kHead,  Fit::kTail,
                            Fit::kMiddle, Fit::kItems, Fit::kHead};
-  constexpr Fence kFences[] = {Fence::kNone, Fence::kTag, Fence::kHeading, Fence::kGrowing,
-                               Fence::kData};
+  constexpr FenceKind kFences[] = {FenceKind::kNone, FenceKind::kTag, FenceKind::kHeading,
+                                   FenceKind::kGrowing, FenceKind::kData};
   LayoutSection rule;
   rule.name = fmt::format("s{}", number);
   rule.zone = kZones[random.Below(5)];

@@ -153,9 +153,9 @@ bool IsSectionName(std::string_view name) {
   return name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
 }
 
-bool CanHold(Fence fence, Trust trust) {
+bool CanHold(FenceKind fence, Trust trust) {
   if (trust == Trust::kTrusted) return true;
-  return fence != Fence::kNone && fence != Fence::kTag && fence != Fence::kHeading;
+  return fence != FenceKind::kNone && fence != FenceKind::kTag && fence != FenceKind::kHeading;
 }
 
 // Defaults that depend on other keys.

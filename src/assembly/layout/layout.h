@@ -24,7 +24,7 @@ namespace dossier::assembly {
 // The cache order: what changes often stands late.
 enum class Zone { kTools, kSystem, kStable, kHistory, kVolatile, kRequest };
 enum class Fit { kWhole, kHead, kTail, kMiddle, kItems, kHistory, kFirstOf };
-enum class Fence { kDefault, kNone, kTag, kHeading, kGrowing, kData, kMarkers };
+enum class FenceKind { kDefault, kNone, kTag, kHeading, kGrowing, kData, kMarkers };
 enum class Trust { kTrusted, kUntrusted };
 
 struct Placeholder {
@@ -77,7 +77,7 @@ struct LayoutSection {
   Json with;                  // all of `with`, for whoever reads the source; null if absent
   std::string title;
   Trust trust = Trust::kTrusted;
-  Fence fence = Fence::kDefault;
+  FenceKind fence = FenceKind::kDefault;
   Fit fit = Fit::kWhole;
   double priority = 0.5;  // 0 to 1
   std::int64_t floor = 0, weight = 0;

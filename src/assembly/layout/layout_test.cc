@@ -142,7 +142,7 @@ sections:
   EXPECT_EQ(code.variable, "code");
   EXPECT_EQ(code.keep_ratio, 0.25);
   EXPECT_EQ(code.unless, "first");
-  EXPECT_EQ(code.fence, Fence::kGrowing);
+  EXPECT_EQ(code.fence, FenceKind::kGrowing);
   EXPECT_EQ(code.tokens, 500);
   EXPECT_EQ(code.missing, LayoutSection::Missing::kIsAnError);
 }

@@ -90,24 +90,24 @@ std::string UnescapeMarkers(std::string_view body) {
   });
 }
 
-std::string Framed(const Frame& frame, std::string_view body) {
+std::string Framed(const FenceFrame& frame, std::string_view body) {
   switch (frame.fence) {
-    case Fence::kTag:
+    case FenceKind::kTag:
       return fmt::format("<{}>\n{}\n</{}>", frame.name, body, frame.name);
-    case Fence::kHeading:
+    case FenceKind::kHeading:
       return fmt::format("## {}\n\n{}", frame.title, body);
-    case Fence::kGrowing: {
+    case FenceKind::kGrowing: {
       const std::string ticks(frame.backticks, '`');
       return fmt::format("{}\n{}\n{}", ticks, body, ticks);
     }
-    case Fence::kData:
+    case FenceKind::kData:
       return fmt::format("{}:\n<<<DATA {}\n{}\nDATA {}>>>", frame.title, frame.boundary, body,
                          frame.boundary);
-    case Fence::kMarkers:
+    case FenceKind::kMarkers:
       return fmt::format("--- Context: {} ---\n{}\n--- End Context ---", MarkerName(frame.title),
                          body.empty() ? "(no output)" : body);
-    case Fence::kDefault:
-    case Fence::kNone:
+    case FenceKind::kDefault:
+    case FenceKind::kNone:
       break;
   }
   return std::string(body);
@@ -115,7 +115,7 @@ std::string Framed(const Frame& frame, std::string_view body) {
 
 std::string FenceData(std::string_view title, std::string_view text, std::string_view boundary) {
   const std::string_view body = TrimLineEnds(text);
-  return Framed({.fence = Fence::kData,
+  return Framed({.fence = FenceKind::kData,
                  .title = std::string(title),
                  .boundary = FreeBoundary(body, boundary, std::nullopt)},
                 body);

@@ -1,7 +1,7 @@
 // How the body of a section is framed, and the boundary that keeps untrusted text inside.
 //
 //   std::string id = FreeBoundary(text, boundary, seed);
-//   std::string framed = Framed({Fence::kData, "Notes", "notes", id, 0}, text);
+//   std::string framed = Framed({FenceKind::kData, "Notes", "notes", id, 0}, text);
 //
 // Thread-safety: pure functions.
 
@@ -18,8 +18,8 @@
 namespace dossier::assembly {
 
 // One frame. It is decided from the whole body, so that a cut never changes it.
-struct Frame {
-  Fence fence = Fence::kNone;
+struct FenceFrame {
+  FenceKind fence = FenceKind::kNone;
   std::string title;
   std::string name;
   std::string boundary;       // of kData
@@ -36,7 +36,7 @@ std::string EscapeMarkers(std::string_view body);
 std::string UnescapeMarkers(std::string_view body);
 
 // `body` inside its frame.
-std::string Framed(const Frame& frame, std::string_view body);
+std::string Framed(const FenceFrame& frame, std::string_view body);
 
 // `text` without the line ends at its end.
 std::string_view TrimLineEnds(std::string_view text);

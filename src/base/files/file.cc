@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -454,23 +453,71 @@ Result<std::string> ReadOwnedFile(const std::string& path, std::uint64_t max_byt
   return ReadAll(fd.get(), path, max_bytes);
 }
 
+namespace {
+
+constexpr Millis kFirstPause{1}, kLongestPause{50};
+
+Result<UniqueFd> OpenLock(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fd.valid() && errno == ELOOP) {
+    return MakeError(ErrorCode::kDamaged, "{} is a symbolic link, which is not followed", path);
+  }
+  if (!fd.valid()) return MakeErrnoError(errno, "lock " + path);
+  return fd;
+}
+
+struct flock WholeFile() {
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+// True if the lock was taken, false if another holds it.
+Result<bool> TryLock(int fd, const std::string& path) {
+  struct flock lock = WholeFile();
+  if (::fcntl(fd, F_OFD_SETLK, &lock) == 0) return true;
+  if (errno == EAGAIN || errno == EACCES || errno == EINTR) return false;
+  return MakeErrnoError(errno, "lock " + path);
+}
+
+// Whether the lock file is still the one that was opened: its last holder may have removed it.
+bool IsStillThere(int fd, const std::string& path) {
+  struct stat by_fd, by_path;
+  return ::fstat(fd, &by_fd) == 0 && ::lstat(path.c_str(), &by_path) == 0 &&
+         by_fd.st_ino == by_path.st_ino && by_fd.st_dev == by_path.st_dev;
+}
+
+}  // namespace
+
+bool FileLock::IsHeld(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct flock lock = WholeFile();
+  return fd.valid() && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 Result<FileLock> FileLock::Take(const std::string& path, Millis limit, const CancelToken& cancel) {
-  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd.valid()) return MakeErrnoError(errno, path);
-  const auto until = std::chrono::steady_clock::now() + limit;
+  const auto end = std::chrono::steady_clock::now() + limit;
+  DOSSIER_ASSIGN_OR_RETURN(UniqueFd fd, OpenLock(path));
   // The kernel has no wait with a limit for this lock.
-  while (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) return MakeErrnoError(errno, "lock " + path);
+  Millis pause = kFirstPause;
+  while (true) {
+    DOSSIER_ASSIGN_OR_RETURN(const bool taken, TryLock(fd.get(), path));
+    if (taken && IsStillThere(fd.get(), path)) return FileLock(std::move(fd));
+    if (taken) {
+      DOSSIER_ASSIGN_OR_RETURN(fd, OpenLock(path));
+      continue;
+    }
     if (cancel.cancelled()) {
       return MakeError(ErrorCode::kCancelled, "cancelled: {}", cancel.reason());
     }
-    if (std::chrono::steady_clock::now() >= until) {
+    if (std::chrono::steady_clock::now() >= end) {
       return MakeError(ErrorCode::kLocked, "another dossier has held {} for {} s", path,
                        limit.count() / 1000);
     }
-    std::this_thread::sleep_for(Millis(20));
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, kLongestPause);
   }
-  return FileLock(std::move(fd));
 }
 
 }  // namespace dossier

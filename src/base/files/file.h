@@ -171,12 +171,18 @@ Result<std::string> ReadOwnedFile(const std::string& path, std::uint64_t max_byt
 //
 //   DOSSIER_ASSIGN_OR_RETURN(FileLock lock, FileLock::Take(path, Millis(10000), cancel));
 //
-// Ownership: held until the object is destroyed. Thread-safety: two threads exclude each other too.
+// An OFD lock: it belongs to the open file, so two threads exclude each other, too. A holder may
+// remove the file before it lets go; whoever waited then takes the lock on a new one.
+//
+// Ownership: held until the object is destroyed.
 
 class FileLock {
  public:
-  // Errors: kLocked after `limit`, kCancelled, kIo.
+  // Makes the file (0600). With a `limit` of 0 it is tried once. Errors: kLocked after `limit`,
+  // kCancelled, kDamaged (a symbolic link), kIo.
   static Result<FileLock> Take(const std::string& path, Millis limit, const CancelToken& cancel);
+  // Whether somebody holds the lock now. Takes nothing.
+  static bool IsHeld(const std::string& path);
 
  private:
   explicit FileLock(UniqueFd fd) : fd_(std::move(fd)) {}

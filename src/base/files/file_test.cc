@@ -7,6 +7,9 @@
 
 #include <filesystem>
 
+#include "base/cancel.h"
+#include "base/deadline.h"
+#include "base/files/descriptor_lines.h"
 #include "base/files/missing_file.h"
 #include "testing/result_matchers.h"
 
@@ -148,6 +151,69 @@ TEST(MissingFileTest, TheNearestNameOrTheMissingFolderIsTold) {
   EXPECT_EQ(ReadNamedFile(path + "/old/x").error().message,
             path + "/old/x: there is no folder " + path + "/old");
   EXPECT_EQ(ReadNamedFile(path).error().message, ReadFile(path).error().message);
+}
+
+TEST(FileLockTest, OneHolderAtATimeAndALookTakesNothing) {  // HSE-22
+  const auto folder = TempFolder::Make("lock");
+  ASSERT_TRUE(folder);
+  const std::string path = folder->path() + "/x.lock";
+  EXPECT_FALSE(FileLock::IsHeld(path)) << "there is no file yet";
+  {
+    const auto lock = FileLock::Take(path, Millis(0), {});
+    ASSERT_THAT(lock, Succeeds());
+    EXPECT_TRUE(FileLock::IsHeld(path));
+    EXPECT_THAT(FileLock::Take(path, Millis(0), {}), FailsWith(ErrorCode::kLocked, path));
+    CancelSource stop;
+    stop.Cancel("enough");
+    EXPECT_THAT(FileLock::Take(path, Millis(60'000), stop.token()),
+                FailsWith(ErrorCode::kCancelled, "enough"));
+  }
+  EXPECT_FALSE(FileLock::IsHeld(path));
+  EXPECT_THAT(FileLock::Take(path, Millis(0), {}), Succeeds());
+  std::filesystem::create_symlink(path, folder->path() + "/link");
+  EXPECT_THAT(FileLock::Take(folder->path() + "/link", Millis(0), {}),
+              FailsWith(ErrorCode::kDamaged, "symbolic link"));
+}
+
+TEST(FileLockTest, ALockWhoseFileItsHolderRemovedIsTakenOnANewOne) {  // HSE-22
+  const auto folder = TempFolder::Make("lock");
+  ASSERT_TRUE(folder);
+  const std::string path = folder->path() + "/x.lock";
+  auto gone = FileLock::Take(path, Millis(0), {});
+  ASSERT_THAT(gone, Succeeds());
+  ASSERT_THAT(RemoveAll(path), Succeeds());
+  EXPECT_THAT(FileLock::Take(path, Millis(0), {}), Succeeds());
+}
+
+TEST(DescriptorLinesTest, ALineThatIsTooLongIsPassedOverAndReadingGoesOn) {  // HSE-22
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const UniqueFd in(ends[0]);
+  UniqueFd out(ends[1]);
+  ASSERT_TRUE(WriteAll(out.get(), "one\n" + std::string(100, 'x') + "\n\nlast"));
+  out.Reset();
+  DescriptorLines lines(in.get(), {}, 10, ": send a path");
+  EXPECT_EQ(**lines.Next(), "one");
+  EXPECT_THAT(lines.Next(), FailsWith(ErrorCode::kTooLong, "10 bytes: send a path"));
+  EXPECT_EQ(**lines.Next(), "");
+  EXPECT_EQ(**lines.Next(), "last");
+  EXPECT_FALSE(*lines.Next());
+}
+
+TEST(DeadlineTest, TheTokenIsCancelledByTimeByHandOrByItsParent) {  // HSE-22
+  const Deadline past({}, Millis(0), "time is up");
+  while (!past.token().cancelled()) std::this_thread::yield();
+  EXPECT_TRUE(past.passed());
+  EXPECT_EQ(past.token().reason(), "time is up");
+  CancelSource parent;
+  Deadline open(parent.token(), std::nullopt, "time is up");
+  Deadline far(parent.token(), Millis(3'600'000), "time is up");
+  EXPECT_FALSE(far.passed());
+  far.Cancel("by hand");
+  EXPECT_EQ(far.token().reason(), "by hand");
+  parent.Cancel("all");
+  EXPECT_EQ(open.token().reason(), "all");
+  EXPECT_FALSE(open.passed());
 }
 
 }  // namespace

@@ -218,7 +218,7 @@ const GroupTables& BeginningGroups() {
 
 std::vector<Secret> FindSecretsBy(std::string_view text, Loop loop) {
   Search search(text);
-  RunState state{};
+  TokenRunState state{};
   std::size_t at = 0;
   for (; loop == Loop::kAvx2 && at + kPartBytes + kBeginningBytes <= text.size();
        at += kPartBytes) {

@@ -285,7 +285,7 @@ struct Marks {
 };
 
 // What a part leaves for the next one: bytes at its end with 1, 2, 4 and 8 of a token in a row.
-using RunState = std::array<std::uint64_t, 4>;
+using TokenRunState = std::array<std::uint64_t, 4>;
 
 // Two tables for each byte of a beginning, by its low and its high half: in which of eight groups
 // of beginnings it occurs.
@@ -296,7 +296,7 @@ const GroupTables& BeginningGroups();
 
 // Only where utf8::internal::HasAvx2(). `text` has kPartBytes + kBeginningBytes bytes from `begin`
 // on.
-Marks MarkPartAvx2(std::string_view text, std::size_t begin, RunState* state);
+Marks MarkPartAvx2(std::string_view text, std::size_t begin, TokenRunState* state);
 
 enum class Loop { kScalar, kAvx2 };
 // FindSecrets by one of the loops.

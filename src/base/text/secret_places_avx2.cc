@@ -40,7 +40,7 @@ std::uint64_t Moved(std::uint64_t bits, std::uint64_t before, int by) {
 }
 
 // The bytes behind 23 others of a run of `bits`.
-std::uint64_t LongRuns(std::uint64_t bits, RunState* state) {
+std::uint64_t LongRuns(std::uint64_t bits, TokenRunState* state) {
   const std::uint64_t two = bits & Moved(bits, (*state)[0], 1);
   const std::uint64_t four = two & Moved(two, (*state)[1], 2);
   const std::uint64_t eight = four & Moved(four, (*state)[2], 4);
@@ -51,7 +51,7 @@ std::uint64_t LongRuns(std::uint64_t bits, RunState* state) {
 
 }  // namespace
 
-DOSSIER_AVX2 Marks MarkPartAvx2(std::string_view text, std::size_t begin, RunState* state) {
+DOSSIER_AVX2 Marks MarkPartAvx2(std::string_view text, std::size_t begin, TokenRunState* state) {
   const GroupTables& groups = BeginningGroups();
   __m256i low[kBeginningBytes], high[kBeginningBytes];
   for (std::size_t i = 0; i < kBeginningBytes; ++i) {

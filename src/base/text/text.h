@@ -19,6 +19,11 @@
 
 namespace dossier {
 
+// A text with the name by which people know it: a file, an address, a heading.
+struct NamedText {
+  std::string name, text;  // UTF-8
+};
+
 // Thousands separated by commas, whatever the locale.
 std::string GroupDigits(std::uint64_t number);
 // The same of a count that may be unknown or below 0, which is shown as 0.

@@ -37,7 +37,7 @@ bool IsValid(std::string_view text) { return Count(text).invalid == 0; }
 
 std::size_t FirstInvalid(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    const internal::Unit unit = internal::UnitAt(text, at);
+    const internal::CodeUnit unit = internal::UnitAt(text, at);
     if (!unit.valid) return at;
     at += unit.length;
   }
@@ -49,7 +49,7 @@ std::string Sanitize(std::string_view text) {
   out.reserve(text.size());
   std::size_t at = 0;
   while (at < text.size()) {
-    const internal::Unit unit = internal::UnitAt(text, at);
+    const internal::CodeUnit unit = internal::UnitAt(text, at);
     if (unit.valid) {
       out.append(text, at, unit.length);
     } else {
@@ -86,7 +86,7 @@ std::size_t FloorBoundary(std::string_view text, std::size_t offset) {
 }
 
 char32_t Next(std::string_view text, std::size_t* offset) {
-  const internal::Unit unit = internal::UnitAt(text, *offset);
+  const internal::CodeUnit unit = internal::UnitAt(text, *offset);
   const auto byte = [&](std::size_t i) {
     return static_cast<char32_t>(static_cast<unsigned char>(text[*offset + i]));
   };
@@ -181,7 +181,7 @@ constexpr Lead LeadOf(unsigned char byte) {
 
 }  // namespace
 
-Unit UnitAt(std::string_view text, std::size_t at) {
+CodeUnit UnitAt(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(at) < 0x80) return {1, true};
   const Lead lead = LeadOf(byte(at));
@@ -211,7 +211,7 @@ Census CountScalar(std::string_view text) {
       ++at;
       continue;
     }
-    const Unit unit = UnitAt(text, at);
+    const CodeUnit unit = UnitAt(text, at);
     ++census.wide_code_points;
     if (!unit.valid) ++census.invalid;
     if (unit.valid && unit.length == 4) ++census.utf16_units;

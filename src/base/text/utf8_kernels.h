@@ -14,13 +14,13 @@
 namespace dossier::utf8::internal {
 
 // One code point or one maximal invalid part (the Unicode standard's "maximal subpart").
-struct Unit {
+struct CodeUnit {
   std::size_t length = 1;  // bytes, 1 to 4
   bool valid = true;
 };
 
 // The unit that starts at `at`, which must be a start of a unit and < text.size().
-Unit UnitAt(std::string_view text, std::size_t at);
+CodeUnit UnitAt(std::string_view text, std::size_t at);
 
 // Whether this CPU, and the operating system, can run the AVX2 loops.
 bool HasAvx2();

@@ -18,13 +18,13 @@ constexpr std::int64_t kShortestSummary = 16;  // tokens; less tells nothing
 
 using assembly::HistoryTurn;
 using Step = assembly::CompactionPlan::Step;
-using Trigger = CompactionPlan::Trigger;
+using Trigger = CompactionDecision::Trigger;
 
 // One compaction on its way to a plan.
 class CompactionPlanner {
  public:
   CompactionPlanner(const Stored& stored, const CompactionLimits& limits, const CachePrices& prices,
-                    const RequestSize& size, const tokens::Counter& counter, ByHand by_hand)
+                    const RequestTokens& size, const tokens::Counter& counter, ByHand by_hand)
       : stored_(stored), limits_(limits), prices_(prices), size_(size), by_hand_(by_hand) {
     std::vector<std::string> unused;  // requests warn of the same messages
     turns_ = HistoryTurns(stored, counter, &unused);
@@ -33,7 +33,7 @@ class CompactionPlanner {
     present_ = ToCompaction(stored.compaction, turns_, policy_);
   }
 
-  CompactionPlan Run() {
+  CompactionDecision Run() {
     plan_.tokens_before = plan_.tokens_after = Present();
     plan_.trigger = FindTrigger();
     if (plan_.trigger == Trigger::kNone) return None("the history is below its limits");
@@ -62,7 +62,7 @@ class CompactionPlanner {
   }
 
  private:
-  CompactionPlan None(std::string why) {
+  CompactionDecision None(std::string why) {
     plan_.trigger = Trigger::kNone;
     plan_.why = std::move(why);
     plan_.tokens_after = plan_.tokens_before;
@@ -199,12 +199,12 @@ class CompactionPlanner {
   const Stored& stored_;
   const CompactionLimits& limits_;
   const CachePrices& prices_;
-  const RequestSize& size_;
+  const RequestTokens& size_;
   ByHand by_hand_;
   std::vector<HistoryTurn> turns_;
   assembly::CompactionPolicy policy_;
   assembly::Compaction present_;
-  CompactionPlan plan_;
+  CompactionDecision plan_;
 };
 
 std::int64_t PercentSaved(const CompactionFigures& figures) {
@@ -218,7 +218,7 @@ std::string TurnsOf(const CompactionFigures& figures) {
 }
 
 // What stands for the turns that a summary was planned for; nothing if they are sent as they are.
-std::optional<CompactionRecord> SummaryRecord(const CompactionPlan& plan,
+std::optional<CompactionRecord> SummaryRecord(const CompactionDecision& plan,
                                               std::optional<std::string_view> summary,
                                               std::string_view model,
                                               std::vector<std::string>* warnings) {
@@ -259,7 +259,7 @@ JsonObject ToJson(const CompactionFigures& figures) {
           {"tokens_after", figures.tokens_after}};
 }
 
-CompactionFigures FiguresOf(const CompactionPlan& plan,
+CompactionFigures FiguresOf(const CompactionDecision& plan,
                             std::optional<std::int64_t> summary_tokens) {
   if (!plan.summary || !summary_tokens) return plan.by_rule;
   CompactionFigures figures = plan.by_summary;
@@ -267,7 +267,7 @@ CompactionFigures FiguresOf(const CompactionPlan& plan,
   return figures;
 }
 
-std::string DryRunLine(const CompactionPlan& plan) {
+std::string DryRunLine(const CompactionDecision& plan) {
   const CompactionFigures figures = FiguresOf(plan, plan.summary_tokens);
   return fmt::format("would compact: {} -> {}{}; saves {}{} %; nothing is changed",
                      TurnsOf(figures), plan.summary ? "at most " : "",
@@ -290,9 +290,9 @@ std::size_t LastCompactionEntries(const Stored& stored) {
   return count;
 }
 
-Result<CompactionPlan> PlanCompaction(const Stored& stored, const CompactionLimits& limits,
-                                      const CachePrices& prices, const RequestSize& size,
-                                      const tokens::Counter& counter, ByHand by_hand) {
+Result<CompactionDecision> PlanCompaction(const Stored& stored, const CompactionLimits& limits,
+                                          const CachePrices& prices, const RequestTokens& size,
+                                          const tokens::Counter& counter, ByHand by_hand) {
   if (limits.summary_tokens <= 0 || limits.keep_turns < 0) {
     return MakeError(ErrorCode::kConfig,
                      "compaction: summary_tokens must be above 0 and keep_turns not below it");
@@ -300,7 +300,7 @@ Result<CompactionPlan> PlanCompaction(const Stored& stored, const CompactionLimi
   return CompactionPlanner(stored, limits, prices, size, counter, by_hand).Run();
 }
 
-driver::LayoutCall SummaryCall(const CompactionPlan& plan) {
+driver::LayoutCall SummaryCall(const CompactionDecision& plan) {
   return {.layout = "chat.compaction",
           .sections = {{.name = "transcript", .content = plan.transcript}},
           // English words are about 1.3 tokens; some room is left.
@@ -308,11 +308,12 @@ driver::LayoutCall SummaryCall(const CompactionPlan& plan) {
           .max_output = plan.summary_tokens};
 }
 
-Compacted FinishCompaction(const CompactionPlan& plan, std::optional<std::string_view> summary,
-                           std::string_view id, std::string_view model, std::string_view now,
-                           const tokens::Counter& counter) {
-  Compacted out;
-  if (plan.trigger == CompactionPlan::Trigger::kNone) return out;
+CompactedHistory FinishCompaction(const CompactionDecision& plan,
+                                  std::optional<std::string_view> summary, std::string_view id,
+                                  std::string_view model, std::string_view now,
+                                  const tokens::Counter& counter) {
+  CompactedHistory out;
+  if (plan.trigger == CompactionDecision::Trigger::kNone) return out;
   std::optional<CompactionRecord> told = SummaryRecord(plan, summary, model, &out.warnings);
   std::optional<std::int64_t> summary_tokens;
   if (plan.outputs) out.records.push_back(*plan.outputs);
@@ -412,7 +413,8 @@ std::string ShortText(const HistoryTurn& turn, const Hashes& saved) {
   return out + std::string(headed.rest);
 }
 
-std::string OutputOf(const Message& message, const assembly::Turn& turn, const Hashes& saved) {
+std::string OutputOf(const StoredMessage& message, const assembly::Turn& turn,
+                     const Hashes& saved) {
   if (turn.role == assembly::Role::kTool) {
     const std::string& name = turn.blocks.front().tool_name;
     return name.empty() ? "tool" : name;

@@ -1,10 +1,10 @@
 // When a long history is shortened in requests, and how. The file keeps every message.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const CompactionPlan plan,
+//   DOSSIER_ASSIGN_OR_RETURN(const CompactionDecision plan,
 //                            PlanCompaction(stored, limits, prices, size, *counter));
-//   if (plan.trigger != CompactionPlan::Trigger::kNone) {
+//   if (plan.trigger != CompactionDecision::Trigger::kNone) {
 //     std::optional<std::string> summary;                  // of SummaryCall, by a model
-//     const Compacted done = FinishCompaction(plan, summary, model, now, *counter);
+//     const CompactedHistory done = FinishCompaction(plan, summary, model, now, *counter);
 //     input.compaction = done.records;                     // the next request and save hold them
 //   }
 //
@@ -44,7 +44,7 @@ struct CachePrices {
 };
 
 // Of the request as it would be sent now, in tokens.
-struct RequestSize {
+struct RequestTokens {
   std::int64_t whole = 0, reserved_output = 0, window = 0;
 };
 
@@ -64,7 +64,7 @@ struct CompactionFigures {
 };
 JsonObject ToJson(const CompactionFigures& figures);  // {"from", "to", "tokens_before", …}
 
-struct CompactionPlan {
+struct CompactionDecision {
   enum class Trigger { kNone, kSoft, kHard, kByHand } trigger = Trigger::kNone;
   std::string why;  // of kNone, for --dry-run
   // Outputs of these messages become a line; unset if none do.
@@ -81,20 +81,22 @@ struct CompactionPlan {
 
 enum class ByHand { kNo, kYes };  // yes: neither trigger is asked
 
-Result<CompactionPlan> PlanCompaction(const Stored& stored, const CompactionLimits& limits,
-                                      const CachePrices& prices, const RequestSize& size,
-                                      const tokens::Counter& counter, ByHand by_hand = ByHand::kNo);
+Result<CompactionDecision> PlanCompaction(const Stored& stored, const CompactionLimits& limits,
+                                          const CachePrices& prices, const RequestTokens& size,
+                                          const tokens::Counter& counter,
+                                          ByHand by_hand = ByHand::kNo);
 
 // The call that asks for the summary.
-driver::LayoutCall SummaryCall(const CompactionPlan& plan);
+driver::LayoutCall SummaryCall(const CompactionDecision& plan);
 
 // What a plan comes to: with a summary of so many tokens, or without one. A dry run asks with the
 // most that the summary may cost, a real one with what it does cost.
-CompactionFigures FiguresOf(const CompactionPlan& plan, std::optional<std::int64_t> summary_tokens);
+CompactionFigures FiguresOf(const CompactionDecision& plan,
+                            std::optional<std::int64_t> summary_tokens);
 // "would compact: turns 1-14 (38,210 tokens) -> at most 1,500; …": the line of a dry run.
-std::string DryRunLine(const CompactionPlan& plan);
+std::string DryRunLine(const CompactionDecision& plan);
 
-struct Compacted {
+struct CompactedHistory {
   std::vector<CompactionRecord> records;  // to be saved; empty if nothing is done
   CompactionFigures figures;
   std::vector<std::string> warnings;
@@ -102,9 +104,10 @@ struct Compacted {
 };
 // `summary` is unset where the model's call failed: a hard trigger then leaves a stub that counts
 // the turns, a soft one does without and warns.
-Compacted FinishCompaction(const CompactionPlan& plan, std::optional<std::string_view> summary,
-                           std::string_view id, std::string_view model, std::string_view now,
-                           const tokens::Counter& counter);
+CompactedHistory FinishCompaction(const CompactionDecision& plan,
+                                  std::optional<std::string_view> summary, std::string_view id,
+                                  std::string_view model, std::string_view now,
+                                  const tokens::Counter& counter);
 
 // The id that the next compaction of `stored` gets.
 std::int64_t NextCompactionId(const Stored& stored);

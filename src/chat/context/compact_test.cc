@@ -11,7 +11,7 @@ namespace {
 
 using dossier::testing::FailsWith;
 using dossier::testing::Succeeds;
-using Trigger = CompactionPlan::Trigger;
+using Trigger = CompactionDecision::Trigger;
 
 struct Figure {
   std::int64_t history;
@@ -48,7 +48,7 @@ TalkRig Talk(int turns, std::size_t size) {
 
 struct Case {
   int turns;
-  RequestSize size;
+  RequestTokens size;
   Trigger expected;
 };
 
@@ -69,11 +69,11 @@ TEST(PlanCompaction, ActsByItsTriggers) {
 }
 
 // Compacts `rig` and returns what was done.
-Compacted Compact(TalkRig* rig, std::optional<std::string_view> summary,
-                  ByHand by_hand = ByHand::kYes) {
+CompactedHistory Compact(TalkRig* rig, std::optional<std::string_view> summary,
+                         ByHand by_hand = ByHand::kYes) {
   const auto plan = PlanCompaction(*rig->Read(), kLimits, kPrices, {}, *rig->counter, by_hand);
   EXPECT_THAT(plan, Succeeds());
-  Compacted done = FinishCompaction(*plan, summary, "talk", "gpt-4", "now", *rig->counter);
+  CompactedHistory done = FinishCompaction(*plan, summary, "talk", "gpt-4", "now", *rig->counter);
   EXPECT_THAT(ApplyCompaction(done.records, &*rig->file), Succeeds());
   EXPECT_THAT(rig->file->Apply(), Succeeds());
   return done;
@@ -88,7 +88,7 @@ TEST(Compaction, ShortensRequestsAndIsUndoneByteForByte) {
   rig.Turn("ask");
   const std::string before = Sent(rig), file = rig.Text();
   const std::size_t messages = rig.Read()->messages.size();
-  const Compacted done = Compact(&rig, "THE SUMMARY");
+  const CompactedHistory done = Compact(&rig, "THE SUMMARY");
   EXPECT_EQ(done.line.find("compacted: turns 1-4 ("), 0u) << done.line;
   EXPECT_NE(done.line.find("original kept; undo: dossier conversations compact talk --undo"),
             std::string::npos);
@@ -121,13 +121,13 @@ TEST(Compaction, LeavesAPrefixThatStays) {
 // CON-44
 TEST(Compaction, FailedSummaryBecomesAStubOnlyWhereItMust) {
   TalkRig hard = Talk(14, 1'000);
-  const Compacted stub = Compact(&hard, std::nullopt, ByHand::kNo);
+  const CompactedHistory stub = Compact(&hard, std::nullopt, ByHand::kNo);
   ASSERT_FALSE(stub.records.empty());
   EXPECT_EQ(stub.records.back().method, "stub");
   EXPECT_NE(stub.records.back().text.find("earlier turns"), std::string::npos);
   EXPECT_EQ(stub.warnings.size(), 1u);
   TalkRig soft = Talk(9, 1'000);
-  const Compacted nothing = Compact(&soft, std::nullopt, ByHand::kNo);
+  const CompactedHistory nothing = Compact(&soft, std::nullopt, ByHand::kNo);
   EXPECT_TRUE(nothing.records.empty());
   EXPECT_EQ(nothing.warnings.size(), 1u);
 }
@@ -147,7 +147,7 @@ TEST(Compaction, TurnsOldBlocksIntoALine) {
   ASSERT_THAT(plan, Succeeds());
   ASSERT_TRUE(plan->outputs);
   EXPECT_FALSE(plan->summary);
-  const Compacted done = FinishCompaction(*plan, {}, "talk", "", "now", *rig.counter);
+  const CompactedHistory done = FinishCompaction(*plan, {}, "talk", "", "now", *rig.counter);
   EXPECT_EQ(ToJson(FiguresOf(*plan, plan->summary_tokens)), ToJson(done.figures));
   EXPECT_TRUE(DryRunLine(*plan).starts_with("would compact: turns 2-2 (")) << DryRunLine(*plan);
   EXPECT_TRUE(done.line.starts_with("compacted: turns 2-2 (")) << done.line;
@@ -164,7 +164,7 @@ TEST(Compaction, TurnsOldBlocksIntoALine) {
 TEST(Compaction, ASummaryThatIsLongerThanItsTurnsIsNotTaken) {
   TalkRig rig = Talk(6, 500);
   const std::string file = rig.Text();
-  const Compacted done = Compact(&rig, std::string(20'000, 'w'));
+  const CompactedHistory done = Compact(&rig, std::string(20'000, 'w'));
   EXPECT_TRUE(done.records.empty());
   EXPECT_TRUE(done.line.starts_with("not compacted: ")) << done.line;
   EXPECT_EQ(rig.Text(), file);

@@ -142,7 +142,7 @@ class Refreshing {
   const Stored& stored_;
   const std::span<const DeclaredCommand> commands_;
   const tokens::Counter& counter_;
-  const SystemParts parts_;
+  const SystemHalves parts_;
   const std::vector<NamedBlock> old_;
   ContextRecord record_;
   std::vector<std::string> texts_;
@@ -164,8 +164,8 @@ Frozen Compose(std::string_view system_text, std::string_view context, ContextRe
   return out;
 }
 
-SystemParts PartsAround(const Stored& stored) {
-  SystemParts parts = SplitSystem(stored);
+SystemHalves PartsAround(const Stored& stored) {
+  SystemHalves parts = SplitSystem(stored);
   if (!parts.context.empty()) return parts;
   std::vector<std::string> around, blocks;
   std::string_view rest = parts.text;
@@ -269,36 +269,45 @@ struct Row {
 constexpr Row kRows[] = {
     {State::kStateless,
      Skip::kNo,
-     {Config::kAll, Place::kUser, Place::kUser, Place::kUser, Keep::kNo, Keep::kNo}},
+     {Config::kAll, BlockPlace::kUser, BlockPlace::kUser, BlockPlace::kUser, Keep::kNo, Keep::kNo}},
     {State::kStateless,
      Skip::kYes,
-     {Config::kNone, Place::kNowhere, Place::kNowhere, Place::kUser, Keep::kNo, Keep::kNo}},
+     {Config::kNone, BlockPlace::kNowhere, BlockPlace::kNowhere, BlockPlace::kUser, Keep::kNo,
+      Keep::kNo}},
     {State::kNew,
      Skip::kNo,
-     {Config::kAll, Place::kSystem, Place::kUser, Place::kSystem, Keep::kIfAsked, Keep::kNo}},
+     {Config::kAll, BlockPlace::kSystem, BlockPlace::kUser, BlockPlace::kSystem, Keep::kIfAsked,
+      Keep::kNo}},
     {State::kNew,
      Skip::kYes,
-     {Config::kNone, Place::kNowhere, Place::kNowhere, Place::kSystem, Keep::kNo, Keep::kNo}},
+     {Config::kNone, BlockPlace::kNowhere, BlockPlace::kNowhere, BlockPlace::kSystem, Keep::kNo,
+      Keep::kNo}},
     {State::kFrozen,
      Skip::kNo,
-     {Config::kDynamic, Place::kNowhere, Place::kUser, Place::kUser, Keep::kIfAsked, Keep::kYes}},
+     {Config::kDynamic, BlockPlace::kNowhere, BlockPlace::kUser, BlockPlace::kUser, Keep::kIfAsked,
+      Keep::kYes}},
     {State::kLegacyFrozen,
      Skip::kNo,
-     {Config::kDynamic, Place::kNowhere, Place::kUser, Place::kUser, Keep::kIfAsked, Keep::kYes}},
+     {Config::kDynamic, BlockPlace::kNowhere, BlockPlace::kUser, BlockPlace::kUser, Keep::kIfAsked,
+      Keep::kYes}},
     {State::kDisabled,
      Skip::kAny,
-     {Config::kNone, Place::kNowhere, Place::kNowhere, Place::kUser, Keep::kNo, Keep::kYes}},
+     {Config::kNone, BlockPlace::kNowhere, BlockPlace::kNowhere, BlockPlace::kUser, Keep::kNo,
+      Keep::kYes}},
     {State::kNoCommands,
      Skip::kAny,
-     {Config::kNone, Place::kNowhere, Place::kNowhere, Place::kUser, Keep::kNo, Keep::kYes}},
+     {Config::kNone, BlockPlace::kNowhere, BlockPlace::kNowhere, BlockPlace::kUser, Keep::kNo,
+      Keep::kYes}},
     {State::kLegacyBare,
      Skip::kNo,
-     {Config::kAll, Place::kUser, Place::kUser, Place::kUser, Keep::kNo, Keep::kYes}},
+     {Config::kAll, BlockPlace::kUser, BlockPlace::kUser, BlockPlace::kUser, Keep::kNo,
+      Keep::kYes}},
 };
 
 // Any stored conversation under --no-context-exec.
-constexpr ContextRule kSkipped = {Config::kNone, Place::kNowhere, Place::kNowhere,
-                                  Place::kUser,  Keep::kNo,       Keep::kYes};
+constexpr ContextRule kSkipped = {
+    Config::kNone, BlockPlace::kNowhere, BlockPlace::kNowhere, BlockPlace::kUser, Keep::kNo,
+    Keep::kYes};
 
 ContextRule RuleOf(State state, Skip skip) {
   const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& one) {

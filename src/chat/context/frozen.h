@@ -67,14 +67,14 @@ struct TurnOptions {
 };
 
 // Where a block stands.
-enum class Place { kNowhere, kSystem, kUser };
+enum class BlockPlace { kNowhere, kSystem, kUser };
 // Whether a block before the user text is saved with it.
 enum class Keep { kNo, kIfAsked, kYes };
 
 // One row of table 4.1.
 struct ContextRule {
   enum class Config { kAll, kDynamic, kNone } config;  // which commands of the configuration run
-  Place fixed, dynamic, exec;
+  BlockPlace fixed, dynamic, exec;
   Keep keep_dynamic, keep_exec;
 };
 
@@ -122,7 +122,7 @@ Frozen Compose(std::string_view system_text, std::string_view context, ContextRe
 
 // The system message in two parts, also where its blocks stand elsewhere than at its end or no
 // record says where: what stands around the blocks is text.
-SystemParts PartsAround(const Stored& stored);
+SystemHalves PartsAround(const Stored& stored);
 
 // The blocks of the context of `stored`, by name, as they stand.
 struct NamedBlock {

@@ -31,7 +31,7 @@ std::string_view OnFailureName(sources::OnFailure choice) {
 // As it is recorded: an argv as words, secrets as ***.
 std::string TextOf(const ContextCommand& command) {
   const auto* line = std::get_if<std::string>(&command.run);
-  const std::string text = line ? *line : Join(std::get<sources::Argv>(command.run), " ");
+  const std::string text = line ? *line : Join(std::get<sources::CommandArgv>(command.run), " ");
   return Redact(text, FindSecrets(text), [](const Secret&) { return std::string("***"); });
 }
 

@@ -21,6 +21,7 @@
 #include "base/cancel.h"
 #include "base/json/json.h"
 #include "base/result.h"
+#include "base/text/text.h"
 #include "chat/context/frozen.h"
 #include "sources/commands/command_text.h"
 #include "sources/commands/context_command.h"
@@ -46,9 +47,9 @@ struct GatherLimits {
 };
 
 // Where blocks come from; tests give a scripted one.
-class ContextSource {
+class BlockSource {
  public:
-  virtual ~ContextSource() = default;
+  virtual ~BlockSource() = default;
   // Those of the configuration, then those of --exec.
   virtual std::vector<DeclaredCommand> Declared() const = 0;
   // Errors: kConfig (a template or a variable; nothing has run then), kContextCommand (one
@@ -63,7 +64,7 @@ struct ContextSetup {
   sources::ContextRunOptions run;
 };
 
-class CommandContext final : public ContextSource {
+class CommandContext final : public BlockSource {
  public:
   explicit CommandContext(ContextSetup setup) : setup_(std::move(setup)) {}
 
@@ -85,15 +86,10 @@ class CommandContext final : public ContextSource {
 //
 // A text stands where the output of an --exec command would: frozen in a new conversation, before
 // the message in one that is there. It is never cut: what does not fit is said by the plan.
-// Ownership: the commands outlive it. Thread-safety: as ContextSource.
-
-struct NamedText {
-  std::string name, text;  // UTF-8
-};
-
-class TextContext final : public ContextSource {
+// Ownership: the commands outlive it. Thread-safety: as BlockSource.
+class TextContext final : public BlockSource {
  public:
-  TextContext(ContextSource& commands, std::vector<NamedText> texts)
+  TextContext(BlockSource& commands, std::vector<NamedText> texts)
       : commands_(commands), texts_(std::move(texts)) {}
 
   std::vector<DeclaredCommand> Declared() const override;
@@ -103,7 +99,7 @@ class TextContext final : public ContextSource {
  private:
   ContextBlock BlockOf(const NamedText& text, std::size_t index, const GatherLimits& limits) const;
 
-  ContextSource& commands_;
+  BlockSource& commands_;
   const std::vector<NamedText> texts_;
 };
 

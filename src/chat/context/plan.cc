@@ -32,7 +32,9 @@ std::string UnchangedBlock(std::string_view block, std::int64_t turn) {
   return fmt::format("{}\n(unchanged since turn {}){}", block.substr(0, line), turn, kEnd);
 }
 
-std::string_view ZoneName(Place place) { return place == Place::kSystem ? "system" : "volatile"; }
+std::string_view ZoneName(BlockPlace place) {
+  return place == BlockPlace::kSystem ? "system" : "volatile";
+}
 
 // One turn on its way to the plan.
 class GatherPlanner {
@@ -49,7 +51,7 @@ class GatherPlanner {
     plan_.hint = need_.hint;
     plan_.turn = stored_ ? NextTurn() : 1;
     PlaceBlocks();
-    DOSSIER_ASSIGN_OR_RETURN(const SystemParts system, MakeSystem());
+    DOSSIER_ASSIGN_OR_RETURN(const SystemHalves system, MakeSystem());
     MakeUserText();
     std::vector<Section> sections = MakeSections(system);
     if (stateless_ && input_.options.compat == TurnOptions::Compat::kYes) OneMessage(&sections);
@@ -67,11 +69,11 @@ class GatherPlanner {
   std::int64_t NextTurn() const {
     if (!stored_->turns.empty()) return stored_->turns.back().n + 1;
     const auto users = std::count_if(stored_->messages.begin(), stored_->messages.end(),
-                                     [](const Message& one) { return one.role == "user"; });
+                                     [](const StoredMessage& one) { return one.role == "user"; });
     return static_cast<std::int64_t>(users) + 1;
   }
 
-  Place PlaceOf(const DeclaredCommand& command) const {
+  BlockPlace PlaceOf(const DeclaredCommand& command) const {
     if (command.origin == Origin::kExec) return need_.rule.exec;
     return command.freshness == Freshness::kDynamic ? need_.rule.dynamic : need_.rule.fixed;
   }
@@ -88,9 +90,9 @@ class GatherPlanner {
     JsonArray report, dynamic;
     for (const ContextBlock& block : blocks_) {
       const DeclaredCommand& command = input_.commands[block.command];
-      const Place place = PlaceOf(command);
+      const BlockPlace place = PlaceOf(command);
       std::string text = block.text;
-      const bool kept = place == Place::kUser && KeepOf(command) == Keep::kYes;
+      const bool kept = place == BlockPlace::kUser && KeepOf(command) == Keep::kYes;
       const bool is_dynamic =
           command.origin == Origin::kConfig && command.freshness == Freshness::kDynamic;
       if (is_dynamic || kept) {
@@ -104,7 +106,7 @@ class GatherPlanner {
       }
       report.push_back(ReportOf(command, block, place, text));
       if (text.empty()) continue;
-      if (place == Place::kSystem) continue;  // Freeze takes them
+      if (place == BlockPlace::kSystem) continue;  // Freeze takes them
       (command.origin == Origin::kExec ? exec_ : dynamic_).push_back(text);
       if (kept) {
         (command.origin == Origin::kExec ? kept_exec_ : kept_dynamic_).push_back(text);
@@ -131,7 +133,7 @@ class GatherPlanner {
     return std::nullopt;
   }
 
-  Json ReportOf(const DeclaredCommand& command, const ContextBlock& block, Place place,
+  Json ReportOf(const DeclaredCommand& command, const ContextBlock& block, BlockPlace place,
                 std::string_view text) const {
     return JsonObject{{"name", command.name},
                       {"outcome", block.record.outcome},
@@ -145,7 +147,7 @@ class GatherPlanner {
   std::vector<ContextBlock> FrozenBlocks() const {
     std::vector<ContextBlock> frozen;
     for (const ContextBlock& block : blocks_) {
-      if (PlaceOf(input_.commands[block.command]) == Place::kSystem) frozen.push_back(block);
+      if (PlaceOf(input_.commands[block.command]) == BlockPlace::kSystem) frozen.push_back(block);
     }
     return frozen;
   }
@@ -157,7 +159,7 @@ class GatherPlanner {
     return input_.commands.empty() ? ContextRecord::Mode::kNone : ContextRecord::Mode::kStatic;
   }
 
-  Result<SystemParts> MakeSystem() {
+  Result<SystemHalves> MakeSystem() {
     if (stored_) {
       DOSSIER_RETURN_IF_ERROR(CheckSystemText(input_.options, input_.system_text, *stored_));
     }
@@ -174,7 +176,7 @@ class GatherPlanner {
         fresh.frozen = Compose(input_.system_text,
                                fresh.frozen.system.substr(offset, record.length), record, counter_);
       }
-      const Message* before = stored_->System();
+      const StoredMessage* before = stored_->System();
       if (fresh.frozen.system != (before ? before->Text() : "")) {
         plan_.warnings.push_back("the context was refreshed: the provider's cached prefix is lost");
       }
@@ -182,8 +184,8 @@ class GatherPlanner {
       return Take(fresh.frozen);
     }
     if (ReplacesSystem()) return ReplaceSystem();
-    if (!stored_ || !stored_->System()) return SystemParts{.text = input_.system_text};
-    SystemParts parts = SplitSystem(*stored_);
+    if (!stored_ || !stored_->System()) return SystemHalves{.text = input_.system_text};
+    SystemHalves parts = SplitSystem(*stored_);
     plan_.frozen_tokens = counter_.CountText(parts.context).tokens;
     return parts;
   }
@@ -193,21 +195,21 @@ class GatherPlanner {
   }
 
   // The frozen context stays, byte for byte, behind the new text.
-  SystemParts ReplaceSystem() {
-    const SystemParts before = PartsAround(*stored_);
+  SystemHalves ReplaceSystem() {
+    const SystemHalves before = PartsAround(*stored_);
     const Frozen frozen = Compose(input_.system_text, before.context,
                                   stored_->context.value_or(ContextRecord()), counter_);
     if (before.text != input_.system_text && !stored_->messages.empty()) {
       plan_.warnings.push_back(
           "the system text was replaced: the provider's cached prefix is lost");
     }
-    const SystemParts parts = Take(frozen);
+    const SystemHalves parts = Take(frozen);
     // A file that has no record of its context goes on without one.
     if (!stored_->context) plan_.save.context.reset();
     return parts;
   }
 
-  SystemParts Take(const Frozen& frozen) {
+  SystemHalves Take(const Frozen& frozen) {
     plan_.save.system = frozen.system;
     plan_.save.context = frozen.record;
     plan_.frozen_tokens = frozen.record.tokens;
@@ -226,7 +228,7 @@ class GatherPlanner {
     plan_.save.user += input_.prompt;
   }
 
-  std::vector<Section> MakeSections(const SystemParts& system) {
+  std::vector<Section> MakeSections(const SystemHalves& system) {
     std::vector<Section> sections;
     sections.push_back({.name = "tools"});
     sections.back().tools = input_.tools;
@@ -359,13 +361,13 @@ class GatherPlanner {
     }
     save.base = static_cast<std::int64_t>(stored_->messages.size());
     if (save.system) {
-      const Message* system = stored_->System();
+      const StoredMessage* system = stored_->System();
       save.tokens += counter_.CountText(*save.system).tokens -
                      counter_.CountText(system ? system->Text() : "").tokens;
     }
     if (stored_->total_tokens && !stored_->turns.empty()) return;
     std::int64_t all = 0;
-    for (const Message& message : stored_->messages)
+    for (const StoredMessage& message : stored_->messages)
       all += counter_.CountText(message.Text()).tokens;
     save.recounted = all;
   }
@@ -373,7 +375,7 @@ class GatherPlanner {
   // All turns before were taken away.
   bool TurnBeginsConversation() const {
     return std::ranges::none_of(stored_->messages,
-                                [](const Message& one) { return one.role == "user"; });
+                                [](const StoredMessage& one) { return one.role == "user"; });
   }
 
   const TurnInput& input_;

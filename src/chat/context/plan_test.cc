@@ -64,7 +64,7 @@ TEST(NewConversation, FreezesItsContextOnce) {
   EXPECT_LT(system.find("Context: a"), system.find("Context: CLI Command 1"));
   EXPECT_EQ(Count(rig.Text(), "--- Context: a ---"), 1);
   const Stored stored = *rig.Read();
-  for (const Message& message : stored.messages) {
+  for (const StoredMessage& message : stored.messages) {
     if (message.role != "user") continue;
     EXPECT_EQ(message.Text().find("---"), std::string::npos);
   }
@@ -443,7 +443,7 @@ TEST(Tokens, TotalCountsAllStoredMessages) {
   rig.Turn("two");
   std::int64_t all = 0;
   const Stored stored = *rig.Read();
-  for (const Message& message : stored.messages) {
+  for (const StoredMessage& message : stored.messages) {
     all += static_cast<std::int64_t>(message.Text().size());
   }
   EXPECT_EQ(stored.total_tokens, all);
@@ -536,7 +536,7 @@ TEST(EditedByHand, LoadsAndSendsWhatStandsThere) {
   EXPECT_EQ(stored.edited, Stored::Edited::kYes);
   ASSERT_EQ(stored.warnings.size(), 1u);
   EXPECT_NE(stored.warnings[0].find("conversations repair talk"), std::string::npos);
-  const SystemParts parts = SplitSystem(stored);
+  const SystemHalves parts = SplitSystem(stored);
   EXPECT_EQ(parts.text, "Short.");
   EXPECT_EQ(parts.context, BlockText("a", "rest") + "\n\n" + BlockText("b", "out of b"));
   rig.Turn("two");
@@ -570,7 +570,7 @@ TEST(Images, StandBeforeTheTextInRequestAndFile) {
   ASSERT_EQ(blocks.size(), 2u);
   EXPECT_EQ(blocks[0].text, "QUJD");
   EXPECT_EQ(blocks[1].text, "what is it?");
-  const Message message = rig.Read()->messages[0];
+  const StoredMessage message = rig.Read()->messages[0];
   EXPECT_EQ(message.Text(), "what is it?");
   ASSERT_EQ(ImagesOf(message).size(), 1u);
   EXPECT_EQ(ImagesOf(message)[0].media_type, "image/png");

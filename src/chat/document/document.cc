@@ -17,12 +17,12 @@ bool IsOurs(std::string_view key) {
 
 using RawMembers = std::vector<std::pair<std::string_view, std::string>>;
 
-Rendered WithMembers(std::string text, const RawMembers& members, const Style& style) {
+RenderedFile WithMembers(std::string text, const RawMembers& members, const JsonStyle& style) {
   JsonPatch patch(std::move(text), style);
   for (const auto& [key, raw] : members) {
     static_cast<void>(patch.SetRaw({key}, raw));  // the text was checked when it was read
   }
-  Rendered out;
+  RenderedFile out;
   out.Own(patch.text());
   return out;
 }
@@ -40,12 +40,12 @@ std::string FormatMicros(Clock::Wall time) {
                      micros.count());
 }
 
-void Rendered::Own(std::string text) {
+void RenderedFile::Own(std::string text) {
   owned_.push_back(std::make_unique<const std::string>(std::move(text)));
   pieces_.push_back(*owned_.back());
 }
 
-std::string Rendered::Joined() const {
+std::string RenderedFile::Joined() const {
   std::string out;
   for (const std::string_view piece : pieces_) out += piece;
   return out;
@@ -55,13 +55,13 @@ Result<Document> Document::Parse(std::string bytes, std::string_view id) {
   Document document;
   document.name_ = id;
   document.text_ = std::move(bytes);
-  document.style_ = Style::Of(document.text_);
+  document.style_ = JsonStyle::Of(document.text_);
   DOSSIER_RETURN_IF_ERROR(document.Index());
   return document;
 }
 
 Document Document::Make(std::string_view id, std::string_view model, std::string_view at,
-                        Style style) {
+                        JsonStyle style) {
   Document document;
   document.name_ = id;
   document.style_ = style;
@@ -151,7 +151,7 @@ std::vector<std::string> Document::ForeignKeys() const {
   return keys;
 }
 
-Rendered Document::Render() const {
+RenderedFile Document::Render() const {
   struct Edit {
     std::size_t begin, end;
     std::string text;
@@ -181,7 +181,7 @@ Rendered Document::Render() const {
   if (metadata_.text() != "{}" || (metadata && !was_null)) put("metadata", metadata_.text());
   std::stable_sort(edits.begin(), edits.end(),
                    [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
-  Rendered out;
+  RenderedFile out;
   std::size_t at = 0;
   for (Edit& edit : edits) {
     out.Add(std::string_view(text_).substr(at, edit.begin - at));
@@ -213,8 +213,8 @@ Status Document::InsertFirstMessage(const Json& message) {
   const Slice list = FindMember("messages")->value;
   const std::string_view space =
       std::string_view(text_).substr(list.begin + 1, messages_[0].begin - list.begin - 1);
-  Style inner = style_;
-  if (space.find('\n') == space.npos) inner.lines = Style::Lines::kOne;
+  JsonStyle inner = style_;
+  if (space.find('\n') == space.npos) inner.lines = JsonStyle::Lines::kOne;
   const std::size_t line = space.rfind('\n');
   const std::string indent(line == space.npos ? std::string_view() : space.substr(line + 1));
   const std::string text = WriteJson(message, inner, indent) + "," + std::string(space);

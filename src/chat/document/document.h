@@ -31,7 +31,7 @@ namespace dossier::chat {
 std::string FormatMicros(Clock::Wall time);
 
 // A text in parts, most of them views of a Document that must outlive it.
-class Rendered {
+class RenderedFile {
  public:
   void Add(std::string_view view) { pieces_.push_back(view); }
   void Own(std::string text);
@@ -53,7 +53,7 @@ class Document {
   static Result<Document> Parse(std::string bytes, std::string_view id);
   // A conversation without messages; both times are `at`.
   static Document Make(std::string_view id, std::string_view model, std::string_view at,
-                       Style style = {});
+                       JsonStyle style = {});
 
   // The id that the file goes by, which errors name.
   const std::string& name() const { return name_; }
@@ -70,7 +70,7 @@ class Document {
   std::string_view RawMessage(std::size_t index) const { return Of(text_, messages_[index]); }
   Result<Json> ReadMessage(std::size_t index) const { return ReadValue(RawMessage(index)); }
   Result<Json> ReadMetadata() const { return ReadValue(metadata_.text()); }
-  const Style& style() const { return style_; }
+  const JsonStyle& style() const { return style_; }
 
   void AppendMessage(Json message) { appended_.push_back(std::move(message)); }
   void SetUpdated(std::string at) { updated_at_ = std::move(at); }
@@ -86,7 +86,7 @@ class Document {
   // Foreign keys move to metadata.dossier.foreign. Returns their names.
   Result<std::vector<std::string>> MoveForeignKeys();
 
-  Rendered Render() const;
+  RenderedFile Render() const;
   // Puts what waits into the text, so that it can be read.
   Status Apply();
 
@@ -98,7 +98,7 @@ class Document {
   const Member* FindMember(std::string_view key) const;
 
   std::string text_, name_;
-  Style style_;
+  JsonStyle style_;
   Slice whole_;
   std::vector<Member> members_;
   std::vector<Slice> messages_;

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
-#include <thread>
 
 #include "base/files/file.h"
 #include "base/random.h"
@@ -22,39 +21,11 @@ namespace {
 
 constexpr std::string_view kEnding = ".json";
 constexpr std::time_t kStaleSeconds = 3600;  // no save takes that long
-constexpr Millis kFirstPause{1}, kLongestPause{50};
 
 bool IsIdChar(char c) { return IsAlnum(c) || c == '-' || c == '_'; }
 
 std::string LockPath(const std::string& folder, std::string_view id) {
   return fmt::format("{}/.{}.lock", folder, id);
-}
-
-// Whether the lock file is still the one that was opened: a deleted conversation takes its own
-// away.
-bool IsStillThere(int fd, const std::string& path) {
-  struct stat by_fd, by_path;
-  return ::fstat(fd, &by_fd) == 0 && ::lstat(path.c_str(), &by_path) == 0 &&
-         by_fd.st_ino == by_path.st_ino && by_fd.st_dev == by_path.st_dev;
-}
-
-Result<UniqueFd> OpenLock(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!fd.valid() && errno == ELOOP) {
-    return MakeError(ErrorCode::kDamaged, "{} is a symbolic link, which is not followed", path);
-  }
-  if (!fd.valid()) return MakeErrnoError(errno, "lock " + path);
-  return fd;
-}
-
-// True if the lock was taken, false if another holds it.
-Result<bool> TryLock(int fd, const std::string& path) {
-  struct flock lock{};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  if (::fcntl(fd, F_OFD_SETLK, &lock) == 0) return true;
-  if (errno == EAGAIN || errno == EACCES || errno == EINTR) return false;
-  return MakeErrnoError(errno, "lock " + path);
 }
 
 Status SyncFolder(const std::string& folder) {
@@ -149,30 +120,17 @@ Result<std::optional<std::string>> ReadConversation(const std::string& folder,
   return std::optional<std::string>(std::move(text));
 }
 
-Result<FileLock> FileLock::Take(const std::string& folder, std::string_view id, Millis wait,
-                                const CancelToken& cancel) {
+Result<FileLock> LockConversation(const std::string& folder, std::string_view id, Millis wait,
+                                  const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(CheckId(id));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
-  const std::string path = LockPath(folder, id);
-  const auto end = std::chrono::steady_clock::now() + wait;
-  DOSSIER_ASSIGN_OR_RETURN(UniqueFd fd, OpenLock(path));
-  Millis pause = kFirstPause;
-  while (true) {
-    DOSSIER_ASSIGN_OR_RETURN(const bool taken, TryLock(fd.get(), path));
-    if (taken && IsStillThere(fd.get(), path)) return FileLock(std::move(fd));
-    if (taken) {
-      DOSSIER_ASSIGN_OR_RETURN(fd, OpenLock(path));
-      continue;
-    }
-    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
-    if (std::chrono::steady_clock::now() >= end) {
-      return MakeError(ErrorCode::kLocked,
-                       "conversation {} is in use by another process; it was waited for {} s", id,
-                       std::chrono::duration_cast<std::chrono::seconds>(wait).count());
-    }
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, kLongestPause);
+  auto lock = FileLock::Take(LockPath(folder, id), wait, cancel);
+  if (!lock && lock.error().code == ErrorCode::kLocked) {
+    return MakeError(ErrorCode::kLocked,
+                     "conversation {} is in use by another process; it was waited for {} s", id,
+                     std::chrono::duration_cast<std::chrono::seconds>(wait).count());
   }
+  return lock;
 }
 
 Status ReplaceFile(const std::string& folder, std::string_view id,

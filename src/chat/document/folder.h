@@ -1,7 +1,7 @@
 // The files of one folder of conversations: names, locks, whole replacement.
 //
 //   DOSSIER_RETURN_IF_ERROR(CheckId(id));
-//   DOSSIER_ASSIGN_OR_RETURN(FileLock lock, FileLock::Take(folder, id, wait, cancel));
+//   DOSSIER_ASSIGN_OR_RETURN(FileLock lock, LockConversation(folder, id, wait, cancel));
 //   DOSSIER_RETURN_IF_ERROR(ReplaceFile(folder, id, document.Render().pieces()));
 //
 // Files are 0600 and never reached through a symbolic link; locks are OFD locks on `.ID.lock`, so
@@ -41,17 +41,9 @@ std::string PathOf(const std::string& folder, std::string_view id);
 // kPermission, kIo.
 Result<std::optional<std::string>> ReadConversation(const std::string& folder, std::string_view id);
 
-class FileLock {
- public:
-  // Makes the folder (0700) and the lock file. Waits at most `wait`; with 0 tries once.
-  // Errors: kLocked, kCancelled, kDamaged (a symbolic link), those of making a file.
-  static Result<FileLock> Take(const std::string& folder, std::string_view id, Millis wait,
-                               const CancelToken& cancel);
-
- private:
-  explicit FileLock(UniqueFd fd) : fd_(std::move(fd)) {}
-  UniqueFd fd_;  // the lock lives as long as this description
-};
+// Makes the folder (0700) and the lock file. Errors: those of FileLock, naming the conversation.
+Result<FileLock> LockConversation(const std::string& folder, std::string_view id, Millis wait,
+                                  const CancelToken& cancel);
 
 // Writes `pieces` to `.ID.PID-RAND.tmp`, fsync, rename, fsync of the folder. On failure the old
 // file stays and the temporary one goes. The caller holds the lock. Errors: kIo, kPermission.

@@ -14,9 +14,9 @@ constexpr std::string_view kStep = "  ";
 
 void WriteUnit(unsigned unit, std::string* out) { *out += fmt::format("\\u{:04x}", unit); }
 
-std::string WriteText(std::string_view text, Style::Charset charset) {
+std::string WriteText(std::string_view text, JsonStyle::Charset charset) {
   std::string out = boost::json::serialize(boost::json::string_view(text.data(), text.size()));
-  if (charset == Style::Charset::kUtf8) return out;
+  if (charset == JsonStyle::Charset::kUtf8) return out;
   std::string ascii;
   for (std::size_t at = 0; at < out.size();) {
     if (static_cast<unsigned char>(out[at]) < 0x80) {
@@ -36,7 +36,7 @@ std::string WriteText(std::string_view text, Style::Charset charset) {
 
 class Writer {
  public:
-  explicit Writer(const Style& style) : style_(style) {}
+  explicit Writer(const JsonStyle& style) : style_(style) {}
 
   std::string Run(const Json& value, std::string_view indent) {
     indent_ = indent;
@@ -62,7 +62,7 @@ class Writer {
 
   template <typename Container, typename Write>
   void Children(char open, char close, const Container& container, const Write& write) {
-    const bool lines = style_.lines == Style::Lines::kIndented;
+    const bool lines = style_.lines == JsonStyle::Lines::kIndented;
     out_ += open;
     indent_ += kStep;
     bool first = true;
@@ -77,7 +77,7 @@ class Writer {
     out_ += close;
   }
 
-  const Style& style_;
+  const JsonStyle& style_;
   std::string indent_, out_;
 };
 
@@ -103,8 +103,8 @@ std::string Indent(int depth) {
 
 }  // namespace
 
-Style Style::Of(std::string_view text) {
-  Style style;
+JsonStyle JsonStyle::Of(std::string_view text) {
+  JsonStyle style;
   bool escapes = false;
   for (std::size_t at = text.find("\\u"); at != text.npos; at = text.find("\\u", at + 2)) {
     // \u0000 to \u007f stand for controls in every style.
@@ -121,31 +121,31 @@ Style Style::Of(std::string_view text) {
   return style;
 }
 
-std::string WriteJson(const Json& value, const Style& style, std::string_view indent) {
+std::string WriteJson(const Json& value, const JsonStyle& style, std::string_view indent) {
   return Writer(style).Run(value, indent);
 }
 
 Insertion InsertInto(std::string_view text, Slice container, std::optional<Slice> last, int depth,
-                     std::string_view key, std::span<const Json> values, const Style& style) {
+                     std::string_view key, std::span<const Json> values, const JsonStyle& style) {
   Insertion out;
-  Style inner = style;
+  JsonStyle inner = style;
   std::string before, separator;
   if (last) {
     const std::string_view space = SpaceBefore(text, last->begin);
     const bool first_is_last = text[last->begin - space.size() - 1] != ',';
     separator = "," + std::string(space);
-    if (first_is_last && space.empty() && style.lines == Style::Lines::kOne) separator = ", ";
+    if (first_is_last && space.empty() && style.lines == JsonStyle::Lines::kOne) separator = ", ";
     before = separator;
     out.at = last->end;
   } else {
-    const bool lines = style.lines == Style::Lines::kIndented;
+    const bool lines = style.lines == JsonStyle::Lines::kIndented;
     before = lines ? "\n" + Indent(depth + 1) : "";
     separator = "," + (lines ? before : " ");
     out.at = container.begin + 1;
   }
   const std::string_view indent = IndentOf(before);
   inner.lines =
-      before.find('\n') == std::string::npos ? Style::Lines::kOne : Style::Lines::kIndented;
+      before.find('\n') == std::string::npos ? JsonStyle::Lines::kOne : JsonStyle::Lines::kIndented;
   bool first = true;
   for (const Json& value : values) {
     out.text += first ? before : separator;
@@ -154,7 +154,7 @@ Insertion InsertInto(std::string_view text, Slice container, std::optional<Slice
     out.text += WriteJson(value, inner, indent);
   }
   const bool was_tight = Of(text, container).find('\n') == std::string_view::npos;
-  if (!last && inner.lines == Style::Lines::kIndented && was_tight) {
+  if (!last && inner.lines == JsonStyle::Lines::kIndented && was_tight) {
     out.text += "\n" + Indent(depth);
   }
   return out;
@@ -212,8 +212,8 @@ Status JsonPatch::Set(Path path, const Json& value) {
   }
   const Member& member = place.members[*place.found];
   const std::string_view space = SpaceBefore(text_, member.name.begin);
-  Style inner = style_;
-  if (space.find('\n') == space.npos) inner.lines = Style::Lines::kOne;
+  JsonStyle inner = style_;
+  if (space.find('\n') == space.npos) inner.lines = JsonStyle::Lines::kOne;
   const std::string text = WriteJson(value, inner, IndentOf(space));
   text_.replace(member.value.begin, member.value.end - member.value.begin, text);
   return {};

@@ -1,7 +1,7 @@
 // Edits of a JSON text that leave every byte they do not mean as it is: order of keys, spelling of
 // numbers and escapes, white space.
 //
-//   JsonPatch patch(text, Style::Of(text));
+//   JsonPatch patch(text, JsonStyle::Of(text));
 //   DOSSIER_RETURN_IF_ERROR(patch.Set({"dossier", "title"}, "Hello"));   // made if absent
 //   DOSSIER_RETURN_IF_ERROR(patch.Append({"dossier", "turns"}, turn));
 //   Write(patch.text());
@@ -63,14 +63,14 @@ Result<std::vector<Slice>> SliceArray(std::string_view text, Slice container);
 Result<Json> ReadValue(std::string_view raw);
 
 // How a file is written, so that what is added looks like the rest.
-struct Style {
+struct JsonStyle {
   enum class Charset { kUtf8, kAscii } charset = Charset::kUtf8;  // kAscii: \u00e9 for é
   enum class Lines { kIndented, kOne } lines = Lines::kIndented;  // by two spaces
-  static Style Of(std::string_view text);
+  static JsonStyle Of(std::string_view text);
 };
 
 // `value` as it stands in a text at a place whose line begins with `indent`.
-std::string WriteJson(const Json& value, const Style& style, std::string_view indent = {});
+std::string WriteJson(const Json& value, const JsonStyle& style, std::string_view indent = {});
 
 // Where a new child of a container goes, and the text that puts it there.
 struct Insertion {
@@ -80,14 +80,14 @@ struct Insertion {
 // `last` is the container's last child, with its key if it has one. `depth` is the container's, for
 // one that is empty. `key` is empty for an item of a list.
 Insertion InsertInto(std::string_view text, Slice container, std::optional<Slice> last, int depth,
-                     std::string_view key, std::span<const Json> values, const Style& style);
+                     std::string_view key, std::span<const Json> values, const JsonStyle& style);
 
 class JsonPatch {
  public:
   using Path = std::initializer_list<std::string_view>;
 
   // `depth` is that of the text inside its document: its members are indented one step more.
-  JsonPatch(std::string text, Style style, int depth = 0)
+  JsonPatch(std::string text, JsonStyle style, int depth = 0)
       : text_(std::move(text)), style_(style), depth_(depth) {}
 
   const std::string& text() const { return text_; }
@@ -110,7 +110,7 @@ class JsonPatch {
   Status Insert(const Place& place, std::span<const std::string_view> missing, const Json& value);
 
   std::string text_;
-  Style style_;
+  JsonStyle style_;
   int depth_;
 };
 

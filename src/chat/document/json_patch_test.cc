@@ -14,7 +14,7 @@ using dossier::testing::Succeeds;
 // CON-29
 TEST(JsonPatch, ChangesOnlyWhatItMeans) {
   const std::string text = "{\n  \"n\": 1.0e+05,\n  \"deep\": {\n    \"a\": \"\\u00e9\"\n  }\n}";
-  JsonPatch patch(text, Style::Of(text));
+  JsonPatch patch(text, JsonStyle::Of(text));
   ASSERT_THAT(patch.Set({"deep", "b"}, Json("ü")), Succeeds());
   ASSERT_THAT(patch.Append({"deep", "list"}, 1), Succeeds());
   ASSERT_THAT(patch.Append({"deep", "list"}, JsonObject{{"k", true}}), Succeeds());
@@ -27,7 +27,7 @@ TEST(JsonPatch, ChangesOnlyWhatItMeans) {
 // CON-29
 TEST(JsonPatch, UndoesWhatItDid) {
   const std::string text = "{\n  \"a\": 1,\n  \"b\": [\n    1,\n    2\n  ]\n}";
-  JsonPatch patch(text, Style::Of(text));
+  JsonPatch patch(text, JsonStyle::Of(text));
   ASSERT_THAT(patch.Append({"b"}, "x"), Succeeds());
   ASSERT_THAT(patch.Set({"c", "d"}, 2), Succeeds());
   ASSERT_NE(patch.text(), text);
@@ -46,7 +46,7 @@ TEST(JsonPatch, WritesAsTheRestIsWritten) {
                            Edit{R"({"a": 1, "b": 2})", R"({"a": 1, "b": 2, "k": [1]})"},
                            Edit{R"({"k":[]})", R"({"k":[1]})"},
                            Edit{"{\n\t\"a\": 1\n}", "{\n\t\"a\": 1,\n\t\"k\": [\n\t  1\n\t]\n}"}}) {
-    JsonPatch patch(edit.before, Style::Of(edit.before));
+    JsonPatch patch(edit.before, JsonStyle::Of(edit.before));
     ASSERT_THAT(patch.Append({"k"}, 1), Succeeds());
     EXPECT_EQ(patch.text(), edit.after);
   }
@@ -107,9 +107,9 @@ Json RandomJson(Random& random, int depth) {
 TEST(JsonPatch, KeepsRandomTexts) {
   Random random(29);
   for (int i = 0; i < 3000; ++i) {
-    Style style;
-    if (random.Below(2)) style.charset = Style::Charset::kAscii;
-    if (random.Below(2)) style.lines = Style::Lines::kOne;
+    JsonStyle style;
+    if (random.Below(2)) style.charset = JsonStyle::Charset::kAscii;
+    if (random.Below(2)) style.lines = JsonStyle::Lines::kOne;
     JsonObject object{{"first", 1}};
     object["x"] = RandomJson(random, 0);
     const std::string text = WriteJson(object, style);

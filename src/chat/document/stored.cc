@@ -142,7 +142,7 @@ Status ReadDossier(const Json& dossier, std::size_t message_count, Stored* store
 // blocks stand in it now are the context.
 void FindEditedContext(Stored* stored) {
   ContextRecord& context = *stored->context;
-  const Message* system = stored->System();
+  const StoredMessage* system = stored->System();
   const std::string text = system ? system->Text() : "";
   const std::uint64_t size = text.size();
   const bool outside = context.offset > size || context.length > size - context.offset;
@@ -180,7 +180,7 @@ Json OrEmptyObject(const Json& json) { return json.is_null() ? Json(JsonObject()
 
 }  // namespace
 
-std::string Message::Text() const {
+std::string StoredMessage::Text() const {
   const Json* content = Find(json, "content");
   if (!content) return {};
   if (content->is_string()) return std::string(content->get_string());
@@ -264,7 +264,7 @@ Json ToJson(const CompactionRecord& record) {
                     {"at", record.at}};
 }
 
-const Message* Stored::System() const {
+const StoredMessage* Stored::System() const {
   return !messages.empty() && messages[0].role == "system" ? &messages[0] : nullptr;
 }
 
@@ -322,13 +322,13 @@ State StateOf(const Stored* stored) {
         return State::kNoCommands;
     }
   }
-  const Message* system = stored->System();
+  const StoredMessage* system = stored->System();
   const bool frozen = system && HasContextBlocks(system->Text());
   return frozen ? State::kLegacyFrozen : State::kLegacyBare;
 }
 
-SystemParts SplitSystem(const Stored& stored) {
-  const Message* system = stored.System();
+SystemHalves SplitSystem(const Stored& stored) {
+  const StoredMessage* system = stored.System();
   if (!system) return {};
   std::string text = system->Text();
   if (!stored.context || stored.context->length == 0) return {.text = std::move(text)};

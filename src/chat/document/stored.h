@@ -24,7 +24,7 @@ namespace dossier::chat {
 using dossier::ToJson;  // beside those of records
 
 // One message, with every key that its file gives it.
-struct Message {
+struct StoredMessage {
   std::string role;
   Json json;  // an object
 
@@ -87,7 +87,7 @@ Json ToJson(const CompactionRecord& record);
 
 struct Stored {
   std::string id, model, created_at, updated_at, title;
-  std::vector<Message> messages;
+  std::vector<StoredMessage> messages;
   std::optional<ContextRecord> context;
   std::vector<TurnRecord> turns;
   std::vector<CompactionRecord> compaction;
@@ -100,7 +100,7 @@ struct Stored {
   enum class Edited { kNo, kYes } edited = Edited::kNo;
 
   // The stored system message, if the first message is one.
-  const Message* System() const;
+  const StoredMessage* System() const;
   // Where the history begins: behind the system message.
   std::size_t HistoryBegin() const { return System() ? 1 : 0; }
 };
@@ -120,10 +120,10 @@ State StateOf(const Stored* stored);
 
 // The system message in two parts: the text, and behind a blank line the context. Joined by it they
 // are the message again; a context that stands elsewhere is left in the text.
-struct SystemParts {
+struct SystemHalves {
   std::string text, context;
 };
-SystemParts SplitSystem(const Stored& stored);
+SystemHalves SplitSystem(const Stored& stored);
 
 // Whether `text` holds a line that opens a context block and later one that ends it.
 bool HasContextBlocks(std::string_view text);

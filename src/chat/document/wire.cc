@@ -73,7 +73,7 @@ void AddToolCalls(const Json& message, Turn* turn) {
 
 }  // namespace
 
-Turn ToTurn(const Message& message, std::vector<std::string>* warnings) {
+Turn ToTurn(const StoredMessage& message, std::vector<std::string>* warnings) {
   Turn turn{.role = RoleOf(message.role, warnings), .blocks = {}};
   if (turn.role == Role::kTool) {
     Block result{.type = Block::Type::kToolResult, .text = message.Text()};
@@ -89,7 +89,7 @@ Turn ToTurn(const Message& message, std::vector<std::string>* warnings) {
   return turn;
 }
 
-std::vector<Block> ImagesOf(const Message& message) {
+std::vector<Block> ImagesOf(const StoredMessage& message) {
   std::vector<std::string> ignored;
   std::vector<Block> images;
   for (Block& block : ToTurn(message, &ignored).blocks) {
@@ -98,9 +98,10 @@ std::vector<Block> ImagesOf(const Message& message) {
   return images;
 }
 
-std::vector<Turn> ToTurns(std::span<const Message> messages, std::vector<std::string>* warnings) {
+std::vector<Turn> ToTurns(std::span<const StoredMessage> messages,
+                          std::vector<std::string>* warnings) {
   std::vector<Turn> turns;
-  for (const Message& message : messages) turns.push_back(ToTurn(message, warnings));
+  for (const StoredMessage& message : messages) turns.push_back(ToTurn(message, warnings));
   return turns;
 }
 

@@ -21,12 +21,12 @@ namespace dossier::chat {
 
 // One turn. A part that no request can hold (a sound, a file) is named in its place, and warned of;
 // an unknown role is sent as user.
-assembly::Turn ToTurn(const Message& message, std::vector<std::string>* warnings);
-std::vector<assembly::Turn> ToTurns(std::span<const Message> messages,
+assembly::Turn ToTurn(const StoredMessage& message, std::vector<std::string>* warnings);
+std::vector<assembly::Turn> ToTurns(std::span<const StoredMessage> messages,
                                     std::vector<std::string>* warnings);
 
 // The images of a message.
-std::vector<assembly::Block> ImagesOf(const Message& message);
+std::vector<assembly::Block> ImagesOf(const StoredMessage& message);
 
 // Thinking is not stored: providers want it back only within a turn.
 JsonObject ToMessage(const assembly::Turn& turn);

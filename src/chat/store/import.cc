@@ -70,7 +70,7 @@ Result<Document> Make(Found found, std::string_view now) {
   std::string title = TitleOf(found.title);
   for (JsonObject& message : found.messages) {
     if (title.empty() && FindString(Json(message), "role") == "user") {
-      title = TitleOf(Message{"user", message}.Text());
+      title = TitleOf(StoredMessage{"user", message}.Text());
     }
     document.AppendMessage(std::move(message));
   }

@@ -46,7 +46,7 @@ class ImportTest : public ::testing::Test {
 
 std::vector<std::string> Lines(const Stored& stored) {
   std::vector<std::string> lines;
-  for (const Message& message : stored.messages) {
+  for (const StoredMessage& message : stored.messages) {
     lines.push_back(message.role + ": " + message.Text());
   }
   return lines;

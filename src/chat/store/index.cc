@@ -55,7 +55,7 @@ void RemoveIndex(const std::string& path) {
 // What the tables hold of one file.
 struct Row {
   Listed listed;
-  std::vector<std::pair<std::int64_t, Message>> messages;  // by turn
+  std::vector<std::pair<std::int64_t, StoredMessage>> messages;  // by turn
 };
 
 Row ReadRow(const std::string& folder, const std::string& id) {
@@ -73,7 +73,7 @@ Row ReadRow(const std::string& folder, const std::string& id) {
   row.listed.title = stored.title;
   row.listed.messages = static_cast<std::int64_t>(stored.messages.size());
   std::int64_t turn = 0;
-  for (const Message& message : stored.messages) {
+  for (const StoredMessage& message : stored.messages) {
     if (message.role == "user") ++turn;
     if (row.listed.title.empty() && turn == 1) row.listed.title = TitleOf(message.Text());
     row.messages.emplace_back(turn, message);
@@ -230,7 +230,7 @@ Result<std::vector<Listed>> Index::List(const ListQuery& query) {
   }
 }
 
-Result<std::vector<Hit>> Index::Search(const SearchQuery& query) {
+Result<std::vector<IndexHit>> Index::Search(const SearchQuery& query) {
   const bool fts = query.syntax == SearchQuery::Syntax::kFts;
   const std::string match = fts ? query.query : LiteralWords(query.query);
   if (match.empty()) return MakeError(ErrorCode::kUsage, "the search has no words");
@@ -239,7 +239,7 @@ Result<std::vector<Hit>> Index::Search(const SearchQuery& query) {
       db_.Prepare("SELECT id, turn, role, snippet(words, 0, '', '', '…', 16) FROM words "
                   "WHERE words MATCH ?1 AND (?2 = '' OR role = ?2) ORDER BY rank LIMIT ?3"));
   select.With(match, query.role, query.limit);
-  std::vector<Hit> out;
+  std::vector<IndexHit> out;
   while (true) {
     const auto row = select.Step();
     if (!row && fts) {

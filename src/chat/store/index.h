@@ -3,7 +3,7 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Index index, Index::Open(folder, cache_folder));
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<Listed> list, index.List({.limit = 20}));
-//   DOSSIER_ASSIGN_OR_RETURN(std::vector<Hit> hits, index.Search({.query = "segfault"}));
+//   DOSSIER_ASSIGN_OR_RETURN(std::vector<IndexHit> hits, index.Search({.query = "segfault"}));
 //
 // Opening compares name, size, time and inode of each file with what the index knows; only files
 // that changed are read. If the cache cannot be written, the index lives in memory.
@@ -42,7 +42,7 @@ struct SearchQuery {
   std::int64_t limit = 50;
 };
 
-struct Hit {
+struct IndexHit {
   std::string id;
   std::int64_t turn = 0;  // 0: the system message
   std::string role, snippet;
@@ -56,7 +56,7 @@ class Index {
   // Newest first; damaged files come last.
   Result<std::vector<Listed>> List(const ListQuery& query);
   // Best first. Errors: kUsage (no words; with kFts, a query that is not FTS5's syntax).
-  Result<std::vector<Hit>> Search(const SearchQuery& query);
+  Result<std::vector<IndexHit>> Search(const SearchQuery& query);
 
   std::size_t files_read() const { return files_read_; }  // by Open
 

@@ -83,7 +83,7 @@ class Repairer {
     DOSSIER_ASSIGN_OR_RETURN(Stored stored, ReadStored(*document_));
     if (stored.edited == Stored::Edited::kNo) return {};
     ContextRecord& context = *stored.context;
-    const Message* system = stored.System();
+    const StoredMessage* system = stored.System();
     const std::string text = system ? system->Text() : "";
     context.tokens = counter_.CountText(text.substr(context.offset, context.length)).tokens;
     DOSSIER_RETURN_IF_ERROR(document_->metadata().Set({"context"}, ToJson(context)));
@@ -115,7 +115,7 @@ class Repairer {
   Status DropLostTurns() {
     DOSSIER_ASSIGN_OR_RETURN(const Stored stored, ReadStored(*document_));
     const auto turns =
-        static_cast<std::size_t>(std::ranges::count(stored.messages, "user", &Message::role));
+        static_cast<std::size_t>(std::ranges::count(stored.messages, "user", &StoredMessage::role));
     if (stored.turns.size() <= turns) return {};
     const std::size_t lost = stored.turns.size() - turns;
     done_.push_back(
@@ -142,7 +142,7 @@ struct Opened {
   std::string rest;
 };
 
-Opened LeadingBlocks(const Message& message) {
+Opened LeadingBlocks(const StoredMessage& message) {
   const Json* content = Find(message.json, "content");
   if (message.role != "user" || !content || !content->is_string()) return {};
   const std::string text = message.Text();
@@ -220,7 +220,7 @@ class Migrator {
       texts.push_back(block.text);
       out_.lines.push_back(fmt::format("block '{}' -> system message", block.name));
     }
-    const Message* system = stored_.System();
+    const StoredMessage* system = stored_.System();
     const std::string context = JoinBlocks(texts);
     Frozen frozen{.system = system ? system->Text() : "", .record = Record(opened.blocks)};
     if (!frozen.system.empty()) frozen.system += "\n\n";

@@ -26,7 +26,7 @@ JsonObject UserMessage(const TurnSave& save) {
 }
 
 std::int64_t CountTurns(const Stored& stored) {
-  return std::ranges::count(stored.messages, "user", &Message::role);
+  return std::ranges::count(stored.messages, "user", &StoredMessage::role);
 }
 
 // The user's message and all behind it.

@@ -66,7 +66,7 @@ std::string BackupTime(Clock::Wall now) {
 
 Result<std::string> KeepElsewhere(const std::string& folder, std::string_view id,
                                   const Document& document) {
-  const Rendered text = document.Render();
+  const RenderedFile text = document.Render();
   const auto write = [&](const std::string& into) -> Result<std::string> {
     const std::string name = Exists(PathOf(into, id)) ? RecoveredId(id) : std::string(id);
     DOSSIER_RETURN_IF_ERROR(ReplaceFile(into, name, text.pieces()));
@@ -90,7 +90,7 @@ std::size_t TurnBegin(const Stored& stored, std::int64_t n) {
 
 std::int64_t TurnCount(const Stored& stored) {
   return std::count_if(stored.messages.begin(), stored.messages.end(),
-                       [](const Message& message) { return message.role == "user"; });
+                       [](const StoredMessage& message) { return message.role == "user"; });
 }
 
 tl::unexpected<Error> Store::NoSuch(std::string_view id) const {
@@ -115,7 +115,7 @@ Result<Loaded> Store::Load(std::string_view id) const {
 Result<Begun> Store::BeginCreate(std::string_view id, const CancelToken& cancel) const {
   DOSSIER_ASSIGN_OR_RETURN(auto existing, Find(id));
   if (existing) return Begun{.creation = {}, .existing = std::move(existing), .unwritable = {}};
-  Result<FileLock> lock = FileLock::Take(folder_, id, lock_wait_, cancel);
+  Result<FileLock> lock = LockConversation(folder_, id, lock_wait_, cancel);
   if (!lock) {
     const ErrorCode code = lock.error().code;
     const bool writable =
@@ -130,7 +130,7 @@ Result<Begun> Store::BeginCreate(std::string_view id, const CancelToken& cancel)
 }
 
 Status Store::Write(std::string_view id, const Document& document) const {
-  const Rendered text = document.Render();
+  const RenderedFile text = document.Render();
   return ReplaceFile(folder_, id, text.pieces());
 }
 
@@ -160,7 +160,7 @@ Result<Saved> Store::Append(const Loaded& seen, const TurnSave& save, const Fini
     saved.id = RecoveredId(seen.id);
     saved.warnings.push_back(
         fmt::format("conversation {} was deleted meanwhile; it is saved as {}", seen.id, saved.id));
-    DOSSIER_ASSIGN_OR_RETURN(lock, FileLock::Take(folder_, saved.id, lock_wait_, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(lock, LockConversation(folder_, saved.id, lock_wait_, cancel));
     DOSSIER_RETURN_IF_ERROR(document->SetId(saved.id));
   }
   DOSSIER_RETURN_IF_ERROR(ApplyTurn(save, turn, &*document));
@@ -170,7 +170,7 @@ Result<Saved> Store::Append(const Loaded& seen, const TurnSave& save, const Fini
 }
 
 Status Store::Update(std::string_view id, const Change& change, const CancelToken& cancel) const {
-  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, FileLock::Take(folder_, id, lock_wait_, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, LockConversation(folder_, id, lock_wait_, cancel));
   DOSSIER_ASSIGN_OR_RETURN(auto bytes, ReadConversation(folder_, id));
   if (!bytes) {
     DOSSIER_RETURN_IF_ERROR(RemoveFiles(folder_, id));  // the lock file that Take made
@@ -191,7 +191,7 @@ Result<std::string> Store::Fork(std::string_view id, std::optional<std::int64_t>
   const std::int64_t turn = at.value_or(TurnCount(source.stored));
   if (at) DOSSIER_RETURN_IF_ERROR(TrimTo(*at, source.stored, &source.document));
   DOSSIER_ASSIGN_OR_RETURN(const FileLock lock,
-                           FileLock::Take(folder_, target, lock_wait_, cancel));
+                           LockConversation(folder_, target, lock_wait_, cancel));
   DOSSIER_ASSIGN_OR_RETURN(const auto existing, ReadConversation(folder_, target));
   if (existing) return MakeError(ErrorCode::kNotFound, "conversation '{}' exists", target);
   Document& document = source.document;
@@ -208,8 +208,10 @@ Status Store::Rename(std::string_view id, std::string_view as, const CancelToken
   if (id == as) return MakeError(ErrorCode::kUsage, "conversation '{}' has this id already", id);
   // Always in the same order, so that two renames do not wait for each other.
   const std::string_view first = std::min(id, as), second = std::max(id, as);
-  DOSSIER_ASSIGN_OR_RETURN(const FileLock one, FileLock::Take(folder_, first, lock_wait_, cancel));
-  DOSSIER_ASSIGN_OR_RETURN(const FileLock two, FileLock::Take(folder_, second, lock_wait_, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock one,
+                           LockConversation(folder_, first, lock_wait_, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock two,
+                           LockConversation(folder_, second, lock_wait_, cancel));
   DOSSIER_ASSIGN_OR_RETURN(auto loaded, Find(id));
   if (!loaded) return NoSuch(id);
   DOSSIER_ASSIGN_OR_RETURN(const auto taken, ReadConversation(folder_, as));
@@ -252,7 +254,7 @@ Result<Store::Added> Store::Add(const Document& document, Adding adding,
   DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Stored readable, ReadStored(document));
   std::optional<FileLock> lock;
   if (writes) {
-    DOSSIER_ASSIGN_OR_RETURN(lock, FileLock::Take(folder_, id, lock_wait_, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(lock, LockConversation(folder_, id, lock_wait_, cancel));
   }
   DOSSIER_ASSIGN_OR_RETURN(auto existing, Find(id));
   if (!existing) {
@@ -275,7 +277,7 @@ Result<Store::Added> Store::Add(const Document& document, Adding adding,
 }
 
 Status Store::Delete(std::string_view id, const CancelToken& cancel) const {
-  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, FileLock::Take(folder_, id, lock_wait_, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, LockConversation(folder_, id, lock_wait_, cancel));
   const bool there = Exists(PathOf(folder_, id));
   DOSSIER_RETURN_IF_ERROR(RemoveFiles(folder_, id));
   if (!there) return NoSuch(id);
@@ -283,7 +285,7 @@ Status Store::Delete(std::string_view id, const CancelToken& cancel) const {
 }
 
 Result<std::string> Store::BackUp(std::string_view id, const CancelToken& cancel) const {
-  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, FileLock::Take(folder_, id, lock_wait_, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, LockConversation(folder_, id, lock_wait_, cancel));
   DOSSIER_ASSIGN_OR_RETURN(const auto bytes, ReadConversation(folder_, id));
   if (!bytes) return NoSuch(id);
   const std::string path = PathOf(folder_, id) + ".bak-" + BackupTime(clock_->WallNow());

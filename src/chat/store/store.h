@@ -80,7 +80,7 @@ class Store {
   Result<Saved> Create(Creation creation, const TurnSave& save, const FinishedTurn& turn) const;
   // Keeps all others from saving, as long as it lives (--wait).
   Result<FileLock> Hold(std::string_view id, const CancelToken& cancel) const {
-    return FileLock::Take(folder_, id, lock_wait_, cancel);
+    return LockConversation(folder_, id, lock_wait_, cancel);
   }
   // Adds a turn that was planned on `seen` to what the file holds now. `held`: by Hold, of this
   // conversation; null: the lock is taken here.

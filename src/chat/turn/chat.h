@@ -160,8 +160,8 @@ std::int64_t ContextLimit(const TurnRequest& request, const driver::BoundModel& 
 struct ChatParts {
   const Store* store = nullptr;  // null: stateless turns only
   driver::OpenModel open_model;
-  ContextSource* context = nullptr;
-  const Tool* tool = nullptr;                     // of agent mode; null: off
+  BlockSource* context = nullptr;
+  const ChatTool* tool = nullptr;                 // of agent mode; null: off
   std::function<Consent(const Judged&)> confirm;  // may be empty
   driver::MemoryUse memory;
   std::shared_ptr<store::Journal> journal;  // null: nothing is kept

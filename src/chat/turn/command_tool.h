@@ -41,9 +41,9 @@ struct ToolOutput {
 };
 
 // Tests give one that runs nothing.
-class Tool {
+class ChatTool {
  public:
-  virtual ~Tool() = default;
+  virtual ~ChatTool() = default;
   virtual assembly::ToolSpec Spec() const = 0;
   virtual Judged Judge(const model::ToolCall& call) const = 0;
   // Errors: kUnavailable (a layer of the sandbox is missing: exit 12), kCancelled.
@@ -58,7 +58,7 @@ struct CommandToolOptions {
   std::uint64_t max_output = 16'384;  // bytes of text
 };
 
-class CommandTool final : public Tool {
+class CommandTool final : public ChatTool {
  public:
   // `environment`: "NAME=value" of the process; the jail takes what it passes on.
   CommandTool(sandbox::Policy policy, sandbox::CommandJail jail,

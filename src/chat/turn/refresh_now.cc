@@ -44,7 +44,7 @@ Status RefreshParts::Save(std::string_view id, const Gathered& gathered,
     DOSSIER_RETURN_IF_ERROR(KeepReplacedContext(content_folder, refreshed.replaced));
     DOSSIER_RETURN_IF_ERROR(ApplyContext(refreshed.frozen, store.Now(), document));
     if (!stored.total_tokens) return {};
-    const Message* system = stored.System();
+    const StoredMessage* system = stored.System();
     const std::int64_t before = counter.CountText(system ? system->Text() : "").tokens;
     const std::int64_t now = counter.CountText(refreshed.frozen.system).tokens;
     return document->metadata().Set({"total_tokens"}, *stored.total_tokens - before + now);
@@ -56,10 +56,10 @@ Result<CompactedNow> CompactNow(const CompactParts& parts, std::string_view id,
                                 const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, parts.store.Load(id));
   DOSSIER_ASSIGN_OR_RETURN(
-      const CompactionPlan plan,
+      const CompactionDecision plan,
       PlanCompaction(loaded.stored, parts.limits, CachePricesOf(parts.model.entry), {},
                      *parts.model.counter, ByHand::kYes));
-  if (plan.trigger == CompactionPlan::Trigger::kNone) return CompactedNow{.line = plan.why};
+  if (plan.trigger == CompactionDecision::Trigger::kNone) return CompactedNow{.line = plan.why};
   if (parts.action == CompactParts::Action::kPlan) {
     return CompactedNow{.line = DryRunLine(plan), .figures = FiguresOf(plan, plan.summary_tokens)};
   }
@@ -71,7 +71,7 @@ Result<CompactedNow> CompactNow(const CompactParts& parts, std::string_view id,
     DOSSIER_ASSIGN_OR_RETURN(summary, driver::AskByLayout(SummaryCall(plan), parts.layouts,
                                                           parts.writer, caller, cancel));
   }
-  const Compacted done = FinishCompaction(
+  const CompactedHistory done = FinishCompaction(
       plan, summary ? std::optional<std::string_view>(summary->text) : std::nullopt, id,
       parts.writer.stored, parts.store.Now(), *parts.model.counter);
   const std::size_t messages = loaded.document.message_count();

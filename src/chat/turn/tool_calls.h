@@ -45,7 +45,7 @@ struct ToolWatch {
 
 class ToolCalls {
  public:
-  ToolCalls(const Tool& tool, ToolLimits limits, ToolWatch watch)
+  ToolCalls(const ChatTool& tool, ToolLimits limits, ToolWatch watch)
       : tool_(tool), limits_(limits), watch_(std::move(watch)) {}
 
   // The results, a turn each. Errors: kRefused (the person quit), kUnavailable (a layer of the
@@ -62,7 +62,7 @@ class ToolCalls {
   Result<Judged> Decide(const model::ToolCall& call);
   void Record(const Judged& judged, std::string_view decision, const ToolOutput* output);
 
-  const Tool& tool_;
+  const ChatTool& tool_;
   const ToolLimits limits_;
   const ToolWatch watch_;
   std::int64_t used_ = 0, refused_ = 0;

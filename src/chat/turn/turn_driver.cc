@@ -319,16 +319,16 @@ Status TurnDriver::Compact(const std::optional<Error>& too_long) {
   const bool asked_for = request_.compacting == TurnRequest::Compacting::kNow;
   if (request_.compaction.mode == CompactionLimits::Mode::kOff && !asked_for) return {};
   const assembly::Capability& capability = model_.entry.capability;
-  const RequestSize size{// What did not fit has no size; it is over the window.
-                         .whole = too_long ? capability.window + 1 : plan_->request.tokens,
-                         .reserved_output = input_.reserve_output.value_or(
-                             std::min(capability.max_output, capability.window / 2)),
-                         .window = capability.window};
+  const RequestTokens size{// What did not fit has no size; it is over the window.
+                           .whole = too_long ? capability.window + 1 : plan_->request.tokens,
+                           .reserved_output = input_.reserve_output.value_or(
+                               std::min(capability.max_output, capability.window / 2)),
+                           .window = capability.window};
   DOSSIER_ASSIGN_OR_RETURN(
-      const CompactionPlan plan,
+      const CompactionDecision plan,
       PlanCompaction(*stored_, request_.compaction, CachePricesOf(model_.entry), size,
                      *model_.counter, asked_for ? ByHand::kYes : ByHand::kNo));
-  if (plan.trigger == CompactionPlan::Trigger::kNone) return {};
+  if (plan.trigger == CompactionDecision::Trigger::kNone) return {};
   if (request_.action == TurnRequest::Action::kPlan) {
     Warn("this turn would compact the history first; the request shown is without that");
     return {};
@@ -336,8 +336,9 @@ Status TurnDriver::Compact(const std::optional<Error>& too_long) {
   std::optional<std::string> summary;
   if (plan.summary) summary = Summarize(plan);
   if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "interrupted");
-  const Compacted done = FinishCompaction(plan, summary, request_.id, model_.stored,
-                                          FormatMicros(parts_.clock->WallNow()), *model_.counter);
+  const CompactedHistory done =
+      FinishCompaction(plan, summary, request_.id, model_.stored,
+                       FormatMicros(parts_.clock->WallNow()), *model_.counter);
   for (const std::string& warning : done.warnings) Warn(warning);
   if (done.records.empty()) return {};
   input_.compaction = done.records;
@@ -346,7 +347,7 @@ Status TurnDriver::Compact(const std::optional<Error>& too_long) {
 }
 
 // nullopt if the call failed: what then is done, FinishCompaction says.
-std::optional<std::string> TurnDriver::Summarize(const CompactionPlan& plan) {
+std::optional<std::string> TurnDriver::Summarize(const CompactionDecision& plan) {
   const auto ask = [&]() -> Result<std::string> {
     driver::BoundModel other;
     const driver::BoundModel* model = &model_;
@@ -368,7 +369,7 @@ std::optional<std::string> TurnDriver::Summarize(const CompactionPlan& plan) {
   return std::move(*summary);
 }
 
-void TurnDriver::ReportCompaction(const Compacted& done) {
+void TurnDriver::ReportCompaction(const CompactedHistory& done) {
   JsonObject report = ToJson(done.figures);
   report["line"] = done.line;
   report["method"] = done.records.back().method;

@@ -61,8 +61,8 @@ class TurnDriver {
 
   // turn_compaction.cc: a history that grows too long.
   Status Compact(const std::optional<Error>& too_long);
-  std::optional<std::string> Summarize(const CompactionPlan& plan);
-  void ReportCompaction(const Compacted& done);
+  std::optional<std::string> Summarize(const CompactionDecision& plan);
+  void ReportCompaction(const CompactedHistory& done);
 
   // turn_remember.cc: memory, where there is one.
   Status OpenMemory();

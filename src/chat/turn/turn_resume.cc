@@ -39,7 +39,7 @@ Status TurnDriver::FindWhatIsLeft() {
   const bool ours = left && (!drops || IsLast(stored(), *left));
   if (drops && !ours) {
     // The file alone: what the user wrote stands in it.
-    const Message& asked = stored_->messages[TurnBegin(*stored_, TurnCount(*stored_))];
+    const StoredMessage& asked = stored_->messages[TurnBegin(*stored_, TurnCount(*stored_))];
     input_.prompt = asked.Text();
     input_.images = ImagesOf(asked);
     gathered_ = Gathered();

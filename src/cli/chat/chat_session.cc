@@ -104,12 +104,12 @@ int ChatSession::Loop() {
                    driver_.conversation().empty() ? "" : " · ", driver_.conversation()));
   bool warned = false;  // the next Ctrl-C on an empty line leaves
   while (!cancel_.cancelled() && out_.good()) {
-    const Result<Line> line = ReadMessage(reader_, PromptNow(), MessageEnd::kLine);
+    const Result<InputLine> line = ReadMessage(reader_, PromptNow(), MessageEnd::kLine);
     if (!line) return PrintError(err_, line.error());
-    if (line->kind == Line::Kind::kEnd) return 0;
+    if (line->kind == InputLine::Kind::kEnd) return 0;
     if (cancel_.cancelled()) break;
-    if (line->kind == Line::Kind::kInterrupted) {
-      const bool empty = line->was == Line::Was::kEmpty;
+    if (line->kind == InputLine::Kind::kInterrupted) {
+      const bool empty = line->was == InputLine::Was::kEmpty;
       if (warned && empty) return 130;
       if (empty) Note("(Ctrl-C again or Ctrl-D leaves)");
       warned = empty;
@@ -212,12 +212,13 @@ ChatSession::Next ChatSession::RunCommand(const ChatInput& input) {
 }
 
 ChatSession::Next ChatSession::ReadAndSend(MessageEnd end) {
-  const Result<Line> message = ReadMessage(reader_, {.text = "… ", .right = {}}, end);
+  const Result<InputLine> message = ReadMessage(reader_, {.text = "… ", .right = {}}, end);
   if (!message) {
     PrintError(err_, message.error());
     return Next::kGoOn;
   }
-  if (message->kind != Line::Kind::kText || TrimSpace(message->text).empty()) return Next::kGoOn;
+  if (message->kind != InputLine::Kind::kText || TrimSpace(message->text).empty())
+    return Next::kGoOn;
   reader_.Remember(message->text);
   return SendMessage(message->text);
 }

@@ -25,12 +25,12 @@ using ::testing::Not;
 // Gives scripted lines, then the end.
 class ScriptedReader final : public LineReader {
  public:
-  explicit ScriptedReader(std::deque<Line> lines) : lines_(std::move(lines)) {}
+  explicit ScriptedReader(std::deque<InputLine> lines) : lines_(std::move(lines)) {}
 
-  Result<Line> Read(const LinePrompt& prompt) override {
+  Result<InputLine> Read(const LinePrompt& prompt) override {
     prompts.push_back(prompt);
-    if (lines_.empty()) return Line{.kind = Line::Kind::kEnd, .text = {}};
-    Line line = std::move(lines_.front());
+    if (lines_.empty()) return InputLine{.kind = InputLine::Kind::kEnd, .text = {}};
+    InputLine line = std::move(lines_.front());
     lines_.pop_front();
     return line;
   }
@@ -40,12 +40,12 @@ class ScriptedReader final : public LineReader {
   std::vector<std::string> remembered;
 
  private:
-  std::deque<Line> lines_;
+  std::deque<InputLine> lines_;
 };
 
-Line Text(std::string text) { return {.text = std::move(text)}; }
-Line Interrupted(Line::Was was) {
-  return {.kind = Line::Kind::kInterrupted, .text = {}, .was = was};
+InputLine Text(std::string text) { return {.text = std::move(text)}; }
+InputLine Interrupted(InputLine::Was was) {
+  return {.kind = InputLine::Kind::kInterrupted, .text = {}, .was = was};
 }
 
 // Writes down what it is asked for.
@@ -109,7 +109,7 @@ struct Played {
   std::vector<std::string> remembered;
 };
 
-Played Play(std::deque<Line> lines, RecordingDriver& driver, ChatSessionOptions options = {}) {
+Played Play(std::deque<InputLine> lines, RecordingDriver& driver, ChatSessionOptions options = {}) {
   ScriptedReader reader(std::move(lines));
   std::ostringstream out, err;
   std::function<void()> handler;
@@ -174,7 +174,7 @@ TEST(ChatSessionTest, CtrlCStopsAReplyAndTheSecondLeaves) {  // CON 3.2, A12
 
 TEST(ChatSessionTest, CtrlCAtThePromptClearsAndTwiceOnAnEmptyLineLeaves) {
   RecordingDriver driver;
-  constexpr auto kEmpty = Line::Was::kEmpty, kFilled = Line::Was::kFilled;
+  constexpr auto kEmpty = InputLine::Was::kEmpty, kFilled = InputLine::Was::kFilled;
   EXPECT_EQ(Play({Interrupted(kEmpty), Interrupted(kEmpty), Text("a")}, driver).code, 130);
   EXPECT_THAT(driver.calls, IsEmpty());
   EXPECT_EQ(Play({Interrupted(kEmpty), Interrupted(kFilled), Interrupted(kEmpty), Text("a"),
@@ -210,22 +210,22 @@ TEST(ChatSessionTest, EditSendsWhatTheEditorLeft) {
 
 TEST(ReadMessageTest, SeveralLinesMakeOneMessage) {
   struct Case {
-    std::deque<Line> lines;
+    std::deque<InputLine> lines;
     MessageEnd end;
     std::string text;
-    Line::Kind kind = Line::Kind::kText;
+    InputLine::Kind kind = InputLine::Kind::kText;
   };
-  const Line end{.kind = Line::Kind::kEnd, .text = {}};
+  const InputLine end{.kind = InputLine::Kind::kEnd, .text = {}};
   const Case cases[] = {
       {{Text("a")}, MessageEnd::kLine, "a"},
       {{Text("a\\"), Text("b\\"), Text("c")}, MessageEnd::kLine, "a\nb\nc"},
       {{Text("a\\"), end}, MessageEnd::kLine, "a"},
       {{Text("pasted\ntwo")}, MessageEnd::kLine, "pasted\ntwo"},
-      {{end}, MessageEnd::kLine, "", Line::Kind::kEnd},
-      {{Text("a\\"), Interrupted(Line::Was::kEmpty)},
+      {{end}, MessageEnd::kLine, "", InputLine::Kind::kEnd},
+      {{Text("a\\"), Interrupted(InputLine::Was::kEmpty)},
        MessageEnd::kLine,
        "",
-       Line::Kind::kInterrupted},
+       InputLine::Kind::kInterrupted},
       {{Text("a"), Text(""), Text("b\\"), Text(".")}, MessageEnd::kDot, "a\n\nb\\"},
       {{Text("a"), end}, MessageEnd::kDot, "a"},
       {{Text(".")}, MessageEnd::kDot, ""},
@@ -258,13 +258,13 @@ TEST_F(PlainLineReaderTest, LinesComeOneByOneAndTheLastNeedsNoEnd) {
   out_.Reset();
   PlainLineReader reader(in_.get(), source_.token());
   for (const char* text : {"one", "", "three"}) EXPECT_EQ(reader.Read({})->text, text);
-  EXPECT_EQ(reader.Read({})->kind, Line::Kind::kEnd);
+  EXPECT_EQ(reader.Read({})->kind, InputLine::Kind::kEnd);
 }
 
 TEST_F(PlainLineReaderTest, ACancelledTokenEndsTheWaitForALine) {  // CON 3.2: Ctrl-C
   PlainLineReader reader(in_.get(), source_.token());
   std::jthread other([this] { source_.Cancel("interrupted"); });  // the writer never ends its line
-  EXPECT_EQ(reader.Read({})->kind, Line::Kind::kInterrupted);
+  EXPECT_EQ(reader.Read({})->kind, InputLine::Kind::kInterrupted);
 }
 
 TEST(ChatSessionTest, WithoutATerminalACancelledSessionSendsNothingMore) {  // CON 3.2, CON-4

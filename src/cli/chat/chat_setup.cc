@@ -33,7 +33,8 @@ using chat::TurnRequest;
 constexpr std::string_view kCompatModel = "gpt-3.5-turbo";  // that tool's default
 constexpr std::size_t kMaxSystemText = 16 << 20;            // bytes
 
-chat::CompactionLimits LimitsOf(const config::Compaction& config, const ChatArguments& arguments) {
+chat::CompactionLimits LimitsOf(const config::CompactionSettings& config,
+                                const ChatArguments& arguments) {
   chat::CompactionLimits limits = cli::LimitsOf(config);
   if (arguments.no_compact) limits.mode = chat::CompactionLimits::Mode::kOff;
   if (arguments.history_budget) limits.hard_tokens = *arguments.history_budget;
@@ -157,12 +158,12 @@ Status ChatSetup::MakeScratch() {
 Status ChatSetup::KeepAs(std::string id, const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(chat::CheckId(id));
   const chat::Store kept(config_.conversations.path);
-  DOSSIER_ASSIGN_OR_RETURN(const chat::FileLock lock, kept.Hold(id, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, kept.Hold(id, cancel));
   DOSSIER_ASSIGN_OR_RETURN(const auto existing, kept.Find(id));
   if (existing) return MakeError(ErrorCode::kNotFound, "conversation '{}' exists", id);
   DOSSIER_ASSIGN_OR_RETURN(chat::Loaded own, store_.Load(id_));
   DOSSIER_RETURN_IF_ERROR(own.document.SetId(id));
-  const chat::Rendered text = own.document.Render();
+  const chat::RenderedFile text = own.document.Render();
   DOSSIER_RETURN_IF_ERROR(chat::ReplaceFile(kept.folder(), id, text.pieces()));
   id_ = std::move(id);
   store_ = kept;

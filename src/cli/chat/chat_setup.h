@@ -121,7 +121,7 @@ class ChatSetup {
   Result<std::string> SetModel(const std::string& name);
   // Opened once; "" is the one that is used where nothing says which.
   Result<driver::BoundModel> OpenChatModel(const std::string& name);
-  chat::ContextSource& context() { return *context_; }
+  chat::BlockSource& context() { return *context_; }
   // Where layouts and templates come from.
   const driver::LayoutSources& layouts() const { return layouts_; }
   const std::vector<std::string>& exec() const { return arguments_.context.exec; }

@@ -102,7 +102,7 @@ ChatTurn ConversationDriver::Send(const ChatMessage& message, ChatSink& sink,
   auto named = setup_.Attach(message.files);
   if (!named) return Failed(named.error());
   for (const std::string& warning : named->warnings) sink.OnNote(warning);
-  for (const chat::NamedText& text : named->texts) {
+  for (const NamedText& text : named->texts) {
     sink.OnNote(fmt::format("with {} ({} bytes)", text.name, GroupDigits(text.text.size())));
   }
   attached.Add(std::move(*named));
@@ -194,7 +194,7 @@ Result<std::string> ConversationDriver::Refresh(const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, setup_.OpenChatModel(model_));
   const chat::GatherLimits limits{.counter = *model.counter,
                                   .max_tokens = chat::ContextLimit(setup_.RequestFor(""), model)};
-  chat::ContextSource& source = setup_.context();
+  chat::BlockSource& source = setup_.context();
   DOSSIER_ASSIGN_OR_RETURN(const chat::Gathered gathered,
                            source.Gather(chat::StaticCommands(source.Declared()), limits, cancel));
   const chat::RefreshParts parts{.store = setup_.store(),

@@ -39,7 +39,7 @@ using chat::Stored;
 
 // The frozen bytes; of an old file, the blocks in its system message.
 std::string FrozenText(const Stored& stored) {
-  const chat::Message* system = stored.System();
+  const chat::StoredMessage* system = stored.System();
   if (!system) return {};
   const std::string text = system->Text();
   if (stored.context) {

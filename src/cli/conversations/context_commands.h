@@ -1,6 +1,8 @@
 // Commands below `dossier context` that run the commands of the present, trusted configuration and
 // of
 // --exec. What a conversation file records as a command is never run: data must not run code.
+//
+// Thread-safety: commands run on the main thread.
 
 #ifndef DOSSIER_CLI_CONVERSATIONS_CONTEXT_COMMANDS_H_
 #define DOSSIER_CLI_CONVERSATIONS_CONTEXT_COMMANDS_H_

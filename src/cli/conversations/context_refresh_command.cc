@@ -59,7 +59,7 @@ Result<Measure> MeasureFor(const Stored& stored, const config::Config& config) {
 }
 
 std::vector<chat::NamedBlock> FrozenBlocks(const Stored& stored) {
-  const chat::SystemParts parts = chat::SplitSystem(stored);
+  const chat::SystemHalves parts = chat::SplitSystem(stored);
   return chat::BlocksOf(parts.context.empty() ? parts.text : parts.context);
 }
 

@@ -141,7 +141,7 @@ class Conversations {
                                            .syntax = arguments_.fts ? Syntax::kFts : Syntax::kWords,
                                            .limit = arguments_.limit > 0 ? arguments_.limit : 50}));
     JsonArray list;
-    for (const chat::Hit& hit : hits) {
+    for (const chat::IndexHit& hit : hits) {
       if (arguments_.json) {
         list.push_back(JsonObject{
             {"id", hit.id}, {"turn", hit.turn}, {"role", hit.role}, {"snippet", hit.snippet}});
@@ -171,7 +171,7 @@ class Conversations {
   }
 
   Status Export() {
-    DOSSIER_ASSIGN_OR_RETURN(const ExportFormat format,
+    DOSSIER_ASSIGN_OR_RETURN(const ConversationFormat format,
                              ExportFormatOf(arguments_.format, arguments_.json));
     Exporter exporter(format, arguments_.as_sent ? ExportView::kAsSent : ExportView::kStored);
     for (const std::string& name : arguments_.ids) {

@@ -45,7 +45,7 @@ std::vector<ShownMessage> MessagesOf(const Stored& stored, std::optional<std::in
 
 std::vector<ShownMessage> MessagesAsSent(const Stored& stored) {
   std::vector<ShownMessage> out;
-  if (const chat::Message* system = stored.System()) {
+  if (const chat::StoredMessage* system = stored.System()) {
     out.push_back({0, "system", system->Text()});
   }
   std::vector<std::string> warnings;
@@ -157,24 +157,24 @@ std::string ToMarkdown(const Stored& stored, const std::vector<ShownMessage>& me
   return out;
 }
 
-Result<ExportFormat> ExportFormatOf(std::string_view format, bool json) {
+Result<ConversationFormat> ExportFormatOf(std::string_view format, bool json) {
   if (json && !format.empty() && format != "json") {
     return MakeError(ErrorCode::kUsage, "--json and --format {} exclude each other", format);
   }
-  if (json) return ExportFormat::kObject;
-  if (format == "json") return ExportFormat::kFile;
-  return format == "jsonl" ? ExportFormat::kLines : ExportFormat::kMarkdown;
+  if (json) return ConversationFormat::kObject;
+  if (format == "json") return ConversationFormat::kFile;
+  return format == "jsonl" ? ConversationFormat::kLines : ConversationFormat::kMarkdown;
 }
 
 void Exporter::Add(const chat::Loaded& loaded) {
-  if (format_ == ExportFormat::kMarkdown && !text_.empty()) text_ += '\n';
-  if (format_ == ExportFormat::kObject && !text_.empty()) text_ += ',';
+  if (format_ == ConversationFormat::kMarkdown && !text_.empty()) text_ += '\n';
+  if (format_ == ConversationFormat::kObject && !text_.empty()) text_ += ',';
   text_ += One(loaded);
-  if (format_ == ExportFormat::kFile || format_ == ExportFormat::kLines) text_ += '\n';
+  if (format_ == ConversationFormat::kFile || format_ == ConversationFormat::kLines) text_ += '\n';
 }
 
 std::string Exporter::Text() const {
-  if (format_ != ExportFormat::kObject) return text_;
+  if (format_ != ConversationFormat::kObject) return text_;
   return fmt::format("{{\"schema\":\"dossier.conversation-export/1\",\"conversations\":[{}]}}\n",
                      text_);
 }
@@ -186,7 +186,7 @@ JsonArray Exporter::Messages(const chat::Stored& stored) const {
       list.push_back(JsonObject{{"role", one.role}, {"content", one.text}});
     }
   } else {
-    for (const chat::Message& one : stored.messages) list.push_back(one.json);
+    for (const chat::StoredMessage& one : stored.messages) list.push_back(one.json);
   }
   return list;
 }
@@ -194,11 +194,12 @@ JsonArray Exporter::Messages(const chat::Stored& stored) const {
 std::string Exporter::One(const chat::Loaded& loaded) const {
   const chat::Stored& stored = loaded.stored;
   const bool as_sent = view_ == ExportView::kAsSent;
-  if (format_ == ExportFormat::kMarkdown) {
+  if (format_ == ConversationFormat::kMarkdown) {
     return ToMarkdown(stored,
                       as_sent ? MessagesAsSent(stored) : MessagesOf(stored, /*turn=*/std::nullopt));
   }
-  if (format_ == ExportFormat::kLines) return ToJson(JsonObject{{"messages", Messages(stored)}});
+  if (format_ == ConversationFormat::kLines)
+    return ToJson(JsonObject{{"messages", Messages(stored)}});
   if (!as_sent) return loaded.document.Render().Joined();
   return ToJson(JsonObject{{"id", loaded.id}, {"messages", Messages(stored)}});
 }

@@ -41,7 +41,7 @@ Json ShowJson(const chat::Stored& stored, const std::vector<ShownMessage>& messa
 // "# TITLE", then a heading for each message.
 std::string ToMarkdown(const chat::Stored& stored, const std::vector<ShownMessage>& messages);
 
-enum class ExportFormat {
+enum class ConversationFormat {
   kMarkdown,  // md
   kFile,      // json: one file after the other, byte for byte
   kLines,     // jsonl: {"messages":[…]} a line
@@ -53,7 +53,7 @@ enum class ExportView { kStored, kAsSent };  // kAsSent: as a request holds it, 
 // Conversations as the text of a file or of stdout.
 class Exporter {
  public:
-  Exporter(ExportFormat format, ExportView view) : format_(format), view_(view) {}
+  Exporter(ConversationFormat format, ExportView view) : format_(format), view_(view) {}
 
   void Add(const chat::Loaded& loaded);
   std::string Text() const;
@@ -62,14 +62,14 @@ class Exporter {
   JsonArray Messages(const chat::Stored& stored) const;
   std::string One(const chat::Loaded& loaded) const;
 
-  const ExportFormat format_;
+  const ConversationFormat format_;
   const ExportView view_;
   std::string text_;
 };
 
 // Errors: kUsage if both are given and do not agree. `format` is md, json, jsonl or "", which is
 // md.
-Result<ExportFormat> ExportFormatOf(std::string_view format, bool json);
+Result<ConversationFormat> ExportFormatOf(std::string_view format, bool json);
 
 // Where each block of a request stands and what it costs: `chat --explain-context`.
 //

@@ -114,7 +114,7 @@ Result<app::ModelEndpoint> OpenModel(const std::string& name, const EvalRunArgum
 }
 
 // Opinions need a model of their own, and no gate takes them for scores.
-Status CheckJudge(const EvalRunArguments& given, const evaluation::Plan& plan) {
+Status CheckJudge(const EvalRunArguments& given, const evaluation::EvalPlan& plan) {
   std::size_t judged = 0, all = 0;
   std::string first;
   for (const AskedSet& set : plan.sets) {
@@ -278,7 +278,7 @@ Result<std::string> PeersFolder() {
 
 Result<PreparedPlan> PreparePlan(const EvalRunArguments& given, Context& context) {
   PreparedPlan prepared;
-  evaluation::Plan& plan = prepared.plan;
+  evaluation::EvalPlan& plan = prepared.plan;
   for (const std::string& path : given.sets) {
     DOSSIER_ASSIGN_OR_RETURN(AskedSet set, evaluation::LoadQuestions(path, context.cancel));
     plan.sets.push_back(std::move(set));

@@ -31,7 +31,7 @@ struct EvalRunArguments {
 
 // A plan, with what its models live on while it runs.
 struct PreparedPlan {
-  evaluation::Plan plan;
+  evaluation::EvalPlan plan;
   evaluation::RunParts parts;
   std::vector<app::ModelEndpoint> endpoints;
 };

@@ -315,7 +315,7 @@ Result<int> CompareArms(const CompareArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const RunData run, evaluation::LoadRun({given.folder}));
   DOSSIER_ASSIGN_OR_RETURN(const evaluation::PairSummary pair,
                            evaluation::ComparePair(run, given.first, given.second));
-  const evaluation::Comparison& found = pair.found;
+  const evaluation::ArmComparison& found = pair.found;
   if (given.json) {
     context.out << ToJson(JsonObject{{"schema", "dossier.evalcompare/1"},
                                      {"first", pair.first},

@@ -95,7 +95,7 @@ struct ProxyArguments {
 };
 
 Status ServeProxy(const ProxyArguments& given, Context& context) {
-  evaluation::Upstream upstream{.base_url = given.upstream, .model = given.model};
+  evaluation::ModelUpstream upstream{.base_url = given.upstream, .model = given.model};
   if (!given.key_env.empty()) {
     const auto key = app::Environment(given.key_env);
     if (!key) return MakeError(ErrorCode::kAuth, "--key-env: {} is not set", given.key_env);

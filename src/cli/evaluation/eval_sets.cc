@@ -139,7 +139,7 @@ JsonArray Texts(const std::vector<std::string>& texts) {
 
 Result<int> RunCheck(const SetArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const evaluation::TaskSet set, evaluation::TaskSet::Load(given.folder));
-  DOSSIER_ASSIGN_OR_RETURN(const evaluation::CheckReport report,
+  DOSSIER_ASSIGN_OR_RETURN(const evaluation::SetCheck report,
                            evaluation::CheckSet(set, context.cancel));
   if (given.json) {
     context.out << ToJson(JsonObject{{"schema", "dossier.evalcheck/1"},

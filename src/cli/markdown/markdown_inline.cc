@@ -1,10 +1,10 @@
 #include "cli/markdown/markdown_inline.h"
 
-#include <dlfcn.h>
 #include <md4c.h>
 
 #include <charconv>
 
+#include "base/process/shared_library.h"
 #include "base/text/utf8.h"
 
 namespace dossier::cli {
@@ -17,8 +17,11 @@ using ParseFunction = decltype(&md_parse);
 
 ParseFunction LoadMd4c() {
   static const ParseFunction parse = [] {
-    void* library = dlopen("libmd4c.so.0", RTLD_NOW | RTLD_LOCAL);
-    return library ? reinterpret_cast<ParseFunction>(dlsym(library, "md_parse")) : nullptr;
+    ParseFunction found = nullptr;
+    if (auto library = SharedLibrary::Load("libmd4c.so.0", "libmd4c0")) {
+      library->Find("md_parse", found);
+    }
+    return found;
   }();
   return parse;
 }

@@ -84,7 +84,7 @@ void DeclarePressure(Flags& flags, MemoryArguments& to) {
 }
 
 std::string PressureText(const memory::Pressure& pressure) {
-  const memory::MemoryUse& use = pressure.use;
+  const memory::MemoryAmounts& use = pressure.use;
   std::string text = fmt::format(
       "pressure {} ({:.3f})\ncore {}/{} characters in {} facts\nrecall {} of {} events\n"
       "archival {} records, {} characters\n",
@@ -246,7 +246,7 @@ Result<int> RunHelpText(const MemoryCall& call) {
     return 0;
   }
   JsonArray operations;
-  for (const memory::Operation& operation : memory::kOperations) {
+  for (const memory::MemoryOperation& operation : memory::kOperations) {
     JsonArray synonyms;
     for (const std::string_view name : operation.synonyms) {
       if (!name.empty()) synonyms.emplace_back(name);

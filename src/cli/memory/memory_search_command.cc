@@ -117,7 +117,7 @@ Result<JsonObject> Answer(const memory::View& view, const Json& line, const Quer
 }
 
 // A query that is none has its answer, too: lines stay in step.
-Result<JsonObject> AnswerLine(const memory::View& view, const memory::Line& line,
+Result<JsonObject> AnswerLine(const memory::View& view, const memory::ImportLine& line,
                               const Query& defaults, Explain explain) {
   const auto value = memory::ReadObject(line);
   if (!value) {
@@ -139,7 +139,7 @@ Result<int> RunMany(const MemoryCall& call, const memory::View& view, const Quer
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, call.ReadInput(call.arguments().queries_file));
   std::int64_t count = 0, faults = 0;
   JsonArray answers;
-  memory::LineReader lines(text);
+  memory::ImportReader lines(text);
   for (auto line = lines.Next(); line; line = lines.Next()) {
     if (call.cancel().cancelled()) return MakeError(ErrorCode::kCancelled, "interrupted");
     DOSSIER_ASSIGN_OR_RETURN(JsonObject answer,

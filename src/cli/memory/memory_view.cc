@@ -12,9 +12,9 @@ namespace dossier::cli {
 namespace {
 
 using memory::Branch;
-using memory::Change;
 using memory::Hit;
 using memory::ListPlace;
+using memory::LoggedWrite;
 
 // Line ends and tabs as blanks, the rest as a terminal may have it.
 std::string OneLine(std::string_view text) {
@@ -95,12 +95,12 @@ void PrintBranch(const Branch& branch, std::size_t depth, std::ostream& out) {
   out << "\n";
 }
 
-std::string What(const Change& change) {
+std::string What(const LoggedWrite& change) {
   if (!change.key.empty()) return OneLine(change.key);
   return change.record ? fmt::format("#{}", *change.record) : "-";
 }
 
-std::string Effect(const Change& change) {
+std::string Effect(const LoggedWrite& change) {
   constexpr std::uint64_t kShown = 60;  // code points
   if (!change.before && !change.after) return "";
   const auto text = [](const std::optional<std::string>& value) {
@@ -185,8 +185,8 @@ JsonArray BranchesJson(const std::vector<Branch>& branches) {
   return list;
 }
 
-void PrintHistory(const std::vector<Change>& changes, std::ostream& out) {
-  for (const Change& change : changes) {
+void PrintHistory(const std::vector<LoggedWrite>& changes, std::ostream& out) {
+  for (const LoggedWrite& change : changes) {
     const std::string effect = Effect(change);
     out << fmt::format("{}  {}  {}  {}  {}  {}{}{}\n", change.seq,
                        memory::FormatMicrosTime(change.at), change.branch, change.actor, change.op,
@@ -194,9 +194,9 @@ void PrintHistory(const std::vector<Change>& changes, std::ostream& out) {
   }
 }
 
-JsonArray HistoryJson(const std::vector<Change>& changes) {
+JsonArray HistoryJson(const std::vector<LoggedWrite>& changes) {
   JsonArray list;
-  for (const Change& change : changes) {
+  for (const LoggedWrite& change : changes) {
     list.push_back(JsonObject{{"seq", change.seq},
                               {"time", memory::FormatMicrosTime(change.at)},
                               {"branch", change.branch},

@@ -36,8 +36,8 @@ void PrintBranches(const std::vector<memory::Branch>& branches, std::ostream& ou
 JsonArray BranchesJson(const std::vector<memory::Branch>& branches);
 
 // `seq  time  branch  actor  op  what  before -> after`.
-void PrintHistory(const std::vector<memory::Change>& changes, std::ostream& out);
-JsonArray HistoryJson(const std::vector<memory::Change>& changes);
+void PrintHistory(const std::vector<memory::LoggedWrite>& changes, std::ostream& out);
+JsonArray HistoryJson(const std::vector<memory::LoggedWrite>& changes);
 
 JsonObject EntryJson(const memory::CoreEntry& entry);
 JsonArray TextsJson(std::span<const std::string> texts);

@@ -48,7 +48,7 @@ Result<std::string> ChooseLog(const std::vector<std::string>& logs, const std::s
                    wanted, DidYouMean(wanted, names, 3));
 }
 
-void PrintRecord(const agents::RunRecord& record, const AgentsArguments& arguments,
+void PrintRecord(const agents::LoggedRun& record, const AgentsArguments& arguments,
                  std::ostream& out, std::ostream& err) {
   std::int64_t total = 0;
   JsonObject counts;
@@ -154,7 +154,7 @@ Result<int> ShowAgentsStatus(const AgentsArguments& arguments, Context& context)
   if (arguments.follow) {
     DOSSIER_RETURN_IF_ERROR(Follower(path, config.user.data + "/runs", lines).Run(context.cancel));
   }
-  DOSSIER_ASSIGN_OR_RETURN(const agents::RunRecord record, agents::ReadRunLog(path));
+  DOSSIER_ASSIGN_OR_RETURN(const agents::LoggedRun record, agents::ReadRunLog(path));
   PrintRecord(record, arguments, context.out, context.err);
   return 0;
 }

@@ -19,10 +19,10 @@
 namespace dossier::cli {
 namespace {
 
+using agents::AgentRunResult;
 using agents::RunOptions;
 using agents::RunPlan;
 using agents::RunPorts;
-using agents::RunSummary;
 using agents::TaskResult;
 using agents::TaskStatus;
 
@@ -137,7 +137,7 @@ void PrintPlan(const RunPlan& plan, const AgentsArguments& arguments, std::ostre
   }
 }
 
-void PrintJson(const RunSummary& summary, std::ostream& out) {
+void PrintJson(const AgentRunResult& summary, std::ostream& out) {
   JsonArray results;
   for (const TaskResult& result : summary.results) {
     JsonObject one{{"task-id", result.id}};
@@ -156,7 +156,7 @@ void PrintJson(const RunSummary& summary, std::ostream& out) {
 // What a person can act on: what is in the branch, what was refused and by which rule, what waits.
 class SummaryText {
  public:
-  explicit SummaryText(const RunSummary& summary) : summary_(summary) {}
+  explicit SummaryText(const AgentRunResult& summary) : summary_(summary) {}
 
   std::string Text() {
     Group("merged", [](TaskStatus s) { return s == TaskStatus::kMerged; });
@@ -212,13 +212,13 @@ class SummaryText {
     return line;
   }
 
-  const RunSummary& summary_;
+  const AgentRunResult& summary_;
   std::string text_, waiting_;
 };
 
 // What a run printed when it is done, and its exit code. `work` starts or resumes it.
 Result<int> Watch(const AgentsArguments& arguments, Context& context, RunPorts ports,
-                  const std::function<Result<RunSummary>(const RunPorts& ports)>& work) {
+                  const std::function<Result<AgentRunResult>(const RunPorts& ports)>& work) {
   AgentsViewOptions view_options{.terminal = Terminal::Detect(ParseColorWish(context.flags.color)),
                                  .out = &context.out,
                                  .err = &context.err};
@@ -226,7 +226,7 @@ Result<int> Watch(const AgentsArguments& arguments, Context& context, RunPorts p
   if (context.flags.quiet) view_options.steps = AgentsViewOptions::Steps::kNone;
   AgentsView view(view_options);
   ports.watch = [&view](const store::Event& event) { view.OnEvent(event); };
-  const Result<RunSummary> summary = work(ports);
+  const Result<AgentRunResult> summary = work(ports);
   view.Finish();
   if (!summary) return tl::unexpected(summary.error());
   if (arguments.json) PrintJson(*summary, context.out);

@@ -201,7 +201,7 @@ class Asking {
     if (arguments_.sends_nothing() || IsCompared()) model_flags.use = ModelFlags::Use::kLookedAt;
     DOSSIER_ASSIGN_OR_RETURN(
         std::vector<ask::Tool> tools,
-        ReadAskTools(arguments_, IsCompared() ? ToolCalls::kRefused : ToolCalls::kMade));
+        ReadAskTools(arguments_, IsCompared() ? ToolCallRule::kRefused : ToolCallRule::kMade));
     DOSSIER_ASSIGN_OR_RETURN(const auto child_tools, ChildToolsOf(arguments_, tools));
     ask::EngineOptions options;
     options.pool_options = sandbox.pool;

@@ -12,7 +12,7 @@
 
 namespace dossier::cli {
 
-Result<std::vector<ask::Tool>> ReadAskTools(const AskArguments& arguments, ToolCalls calls) {
+Result<std::vector<ask::Tool>> ReadAskTools(const AskArguments& arguments, ToolCallRule calls) {
   if (arguments.tools.empty()) return std::vector<ask::Tool>();
   auto text = ReadRegularFile(arguments.tools, kMaxYamlBytes);
   if (!text && text.error().code == ErrorCode::kNotFound) {
@@ -25,7 +25,7 @@ Result<std::vector<ask::Tool>> ReadAskTools(const AskArguments& arguments, ToolC
       std::vector<ask::Tool> tools,
       ask::ReadTools(*text, arguments.tools,
                      sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {})));
-  if (calls == ToolCalls::kMade) return tools;
+  if (calls == ToolCallRule::kMade) return tools;
   for (ask::Tool& tool : tools) {  // code that diverged may call one that has no recorded reply
     tool.run = [](const JsonObject&, const CancelToken&) -> Result<Json> {
       return MakeError(ErrorCode::kUnavailable, "a comparison calls no tool");

@@ -1,7 +1,7 @@
 // What `ask` gives to the code of a run beside its context: tools of a file, and images that it may
 // show to the model of a sub-call.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(request.tools, ReadAskTools(arguments, ToolCalls::kMade));
+//   DOSSIER_ASSIGN_OR_RETURN(request.tools, ReadAskTools(arguments, ToolCallRule::kMade));
 //   DOSSIER_ASSIGN_OR_RETURN(request.media, ReadAskMedia(arguments, model, network, content,
 //   cancel));
 //
@@ -25,11 +25,11 @@
 
 namespace dossier::cli {
 
-enum class ToolCalls : std::uint8_t { kMade, kRefused };
+enum class ToolCallRule : std::uint8_t { kMade, kRefused };
 
 // Those of --tools. With kRefused a call of one is an error to the code, and nothing is started.
 // Errors: kNotFound; kConfig, with all that is wrong in the file.
-Result<std::vector<ask::Tool>> ReadAskTools(const AskArguments& arguments, ToolCalls calls);
+Result<std::vector<ask::Tool>> ReadAskTools(const AskArguments& arguments, ToolCallRule calls);
 
 // Those of them that children may call, by --sub-tools; unset: all. Errors: kConfig, with the names
 // that there are.

@@ -108,7 +108,7 @@ std::string EndLine(const RunOutcome& outcome, const std::string& folder) {
     if (!outcome.report_path.empty()) {
       add(fmt::format("report: {}/{}", folder, outcome.report_path));
     }
-    const research::RunStatus status = research::StatusOf(*history, *SystemClock());
+    const research::ResearchProgress status = research::StatusOf(*history, *SystemClock());
     add(research::NextStepOf(status));
   }
   constexpr std::string_view kEnds[] = {"is done", "failed", "reached a limit", "stopped"};

@@ -25,9 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 namespace run_files = research::run_files;
 
+using research::ResearchProgress;
+using research::ResearchState;
 using research::RunHistory;
-using research::RunState;
-using research::RunStatus;
 
 constexpr int kWatchMillis = 1000;
 constexpr std::size_t kMaxShown = 64 << 20;  // bytes of a report or a prompt
@@ -38,15 +38,15 @@ Result<RunHistory> HistoryOf(const ResearchCall& call) {
   return research::ReadRunHistory(folder);
 }
 
-bool IsAtWork(const RunStatus& status) {
-  return status.state == RunState::kRunning || status.state == RunState::kWaiting;
+bool IsAtWork(const ResearchProgress& status) {
+  return status.state == ResearchState::kRunning || status.state == ResearchState::kWaiting;
 }
 
 void Print(const ResearchCall& call, std::string_view text) {
   call.out << OutputText(text, Terminal::Detect().out) << std::flush;
 }
 
-std::string StatusLine(const ResearchCall& call, const RunStatus& status) {
+std::string StatusLine(const ResearchCall& call, const ResearchProgress& status) {
   return call.arguments.json ? ToJson(research::StatusJson(status)) + "\n"
                              : research::StatusText(status);
 }
@@ -59,7 +59,8 @@ bool WaitOn(const CancelToken& cancel) {
   return !cancel.cancelled();
 }
 
-JsonObject ReportJson(const RunHistory& history, const RunStatus& status, std::string_view text) {
+JsonObject ReportJson(const RunHistory& history, const ResearchProgress& status,
+                      std::string_view text) {
   return {{"schema", "dossier.research.report/1"},
           {"run", history.run},
           {"folder", history.folder},
@@ -135,7 +136,7 @@ Result<int> ShowResearchStatus(const ResearchCall& call) {
   std::string last;
   while (true) {
     DOSSIER_ASSIGN_OR_RETURN(const RunHistory history, HistoryOf(call));
-    const RunStatus status = research::StatusOf(history, *SystemClock());
+    const ResearchProgress status = research::StatusOf(history, *SystemClock());
     const std::string text = StatusLine(call, status);
     if (text != last) {
       if (!last.empty() && !call.arguments.json) call.out << "\n";
@@ -169,7 +170,7 @@ Result<int> ShowResearchTree(const ResearchCall& call) {
 Result<int> ShowResearchReport(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(const RunHistory history, HistoryOf(call));
   DOSSIER_RETURN_IF_ERROR(research::CheckRunFolder(history.folder));
-  const RunStatus status = research::StatusOf(history, *SystemClock());
+  const ResearchProgress status = research::StatusOf(history, *SystemClock());
   const std::string path = fmt::format("{}/{}", history.folder, run_files::kReport);
   // A killed run has no end of its own: what is there is reported as it is.
   const research::ReportFacts facts{.end = history.end,

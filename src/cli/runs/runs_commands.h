@@ -1,4 +1,6 @@
 // The commands below `runs`, in the files that hold them, and what they share.
+//
+// Thread-safety: commands run on the main thread.
 
 #ifndef DOSSIER_CLI_RUNS_RUNS_COMMANDS_H_
 #define DOSSIER_CLI_RUNS_RUNS_COMMANDS_H_

@@ -15,8 +15,8 @@
 namespace dossier::cli {
 namespace {
 
-using clients::Change;
-using clients::Client;
+using clients::Assistant;
+using clients::FileChange;
 using clients::InstallWish;
 
 constexpr Millis kServerLimit{10'000};  // for the first answers of a server that doctor starts
@@ -45,7 +45,7 @@ std::string Shown(const std::vector<std::string>& argv) {
   return Join(words, " ");
 }
 
-Status RunClientCommand(const Change& change, const Context& context) {
+Status RunClientCommand(const FileChange& change, const Context& context) {
   auto ran = RunProcess({.argv = change.command, .timeout = Millis(60'000)}, context.cancel);
   if (!ran && ran.error().code == ErrorCode::kNotFound) {
     return MakeError(ErrorCode::kNotFound,
@@ -60,7 +60,7 @@ Status RunClientCommand(const Change& change, const Context& context) {
 }
 
 // Shows what a change does, or does it.
-Status Carry(const Change& change, const ClientArguments& given, Context& context) {
+Status Carry(const FileChange& change, const ClientArguments& given, Context& context) {
   if (!change.command.empty()) {
     if (given.dry_run) {
       context.out << Shown(change.command) << "\n";
@@ -85,11 +85,11 @@ Status Carry(const Change& change, const ClientArguments& given, Context& contex
 }
 
 Status RunInstall(const ClientArguments& given, Context& context) {
-  DOSSIER_ASSIGN_OR_RETURN(const Client client, clients::FindClient(given.client));
+  DOSSIER_ASSIGN_OR_RETURN(const Assistant client, clients::FindClient(given.client));
   DOSSIER_ASSIGN_OR_RETURN(const InstallWish wish, WishOf(given));
   // Both are planned before one is done: a broken second file leaves the first as it is.
-  DOSSIER_ASSIGN_OR_RETURN(const Change change, clients::PlanInstall(client, wish));
-  std::optional<Change> hook;
+  DOSSIER_ASSIGN_OR_RETURN(const FileChange change, clients::PlanInstall(client, wish));
+  std::optional<FileChange> hook;
   if (given.hook) {
     DOSSIER_ASSIGN_OR_RETURN(hook, clients::PlanHook(client, wish));
   }
@@ -98,10 +98,10 @@ Status RunInstall(const ClientArguments& given, Context& context) {
 }
 
 Status RunUninstall(const ClientArguments& given, Context& context) {
-  DOSSIER_ASSIGN_OR_RETURN(const Client client, clients::FindClient(given.client));
+  DOSSIER_ASSIGN_OR_RETURN(const Assistant client, clients::FindClient(given.client));
   DOSSIER_ASSIGN_OR_RETURN(const InstallWish wish, WishOf(given));
-  DOSSIER_ASSIGN_OR_RETURN(const Change change, clients::PlanUninstall(client, wish));
-  std::optional<Change> hook;
+  DOSSIER_ASSIGN_OR_RETURN(const FileChange change, clients::PlanUninstall(client, wish));
+  std::optional<FileChange> hook;
   if (const auto planned = clients::PlanUnhook(client, wish)) hook = *planned;
   DOSSIER_RETURN_IF_ERROR(Carry(change, given, context));
   return hook && hook->before != hook->after ? Carry(*hook, given, context) : Status();

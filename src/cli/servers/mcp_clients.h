@@ -2,6 +2,8 @@
 // doctor.
 //
 // For mcp_command.cc alone.
+//
+// Thread-safety: commands run on the main thread.
 
 #ifndef DOSSIER_CLI_SERVERS_MCP_CLIENTS_H_
 #define DOSSIER_CLI_SERVERS_MCP_CLIENTS_H_

@@ -121,7 +121,7 @@ class OwnedStdout {
   const UniqueFd fd_;
 };
 
-Status ServeHttp(const McpArguments& given, mcp::Catalog& catalog, const Context& context,
+Status ServeHttp(const McpArguments& given, mcp::ServerOffer& catalog, const Context& context,
                  const mcp::ServerInfo& info) {
   DOSSIER_ASSIGN_OR_RETURN(ListenAddress address, ParseListenAddress("--http", given.http));
   mcp::HttpOptions options{.address = address, .allow_hosts = given.allow_hosts, .info = info};

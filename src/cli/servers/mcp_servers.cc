@@ -26,7 +26,7 @@ Result<std::vector<mcp::ServerSpec>> Specs(Context& context, std::string* state)
 // A server that is started, and what it offers.
 struct Opened {
   mcp::ServerSpec spec;
-  std::unique_ptr<mcp::Client> client;
+  std::unique_ptr<mcp::ToolServer> client;
   JsonArray tools;
   std::string state;
 };
@@ -42,7 +42,7 @@ Result<Opened> Open(const ServersArguments& given, Context& context) {
                      DidYouMean(given.name, names));
   }
   out.spec = *found;
-  DOSSIER_ASSIGN_OR_RETURN(out.client, mcp::Client::Connect(out.spec, context.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(out.client, mcp::ToolServer::Connect(out.spec, context.cancel));
   DOSSIER_ASSIGN_OR_RETURN(out.tools, out.client->Tools(context.cancel));
   return out;
 }

@@ -1,6 +1,8 @@
 // `dossier mcp servers`: tool servers of others, looked at, trusted and called by hand.
 //
 // For mcp_command.cc alone.
+//
+// Thread-safety: commands run on the main thread.
 
 #ifndef DOSSIER_CLI_SERVERS_MCP_SERVERS_H_
 #define DOSSIER_CLI_SERVERS_MCP_SERVERS_H_

@@ -119,7 +119,7 @@ Status ListServeKeys(const ServeArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string path, KeysFile(given));
   // Before the first key nobody has made the file of this user; one that is named must be there.
   const bool none = given.keys.empty() && !Exists(path);
-  std::vector<server::Key> keys;
+  std::vector<server::ServerKey> keys;
   if (!none) {
     DOSSIER_ASSIGN_OR_RETURN(keys, server::ReadKeys(path));
   }
@@ -128,7 +128,7 @@ Status ListServeKeys(const ServeArguments& given, Context& context) {
     return {};
   }
   JsonArray list;
-  for (const server::Key& key : keys) {
+  for (const server::ServerKey& key : keys) {
     std::vector<std::string> scopes;
     for (const auto scope : {server::Scope::kRead, server::Scope::kRun, server::Scope::kAdmin}) {
       if (key.Has(scope)) scopes.emplace_back(server::ScopeName(scope));

@@ -23,7 +23,7 @@ struct CompletionArguments {
 Error UnknownTopic(const CommandNode& root, const std::vector<std::string>& words) {
   std::vector<std::string> known;
   for (const CommandNode* command : root.Commands()) known.emplace_back(command->name());
-  for (const Topic& topic : Topics()) known.emplace_back(topic.name);
+  for (const HelpTopic& topic : Topics()) known.emplace_back(topic.name);
   const std::string wanted = Join(words, " ");
   return {ErrorCode::kUsage,
           fmt::format("help knows no '{}'{}", wanted, DidYouMean(words.front(), known))};

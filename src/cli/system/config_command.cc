@@ -94,7 +94,7 @@ Json Masked(const YamlNode& node, const std::string& key) {
 // Calls `visit` for every value that has one origin, with its dotted name.
 template <typename Visit>
 void ForEachValue(const Value& map, const std::string& prefix, const Visit& visit) {
-  for (const config::Entry& entry : map.entries) {
+  for (const config::MapEntry& entry : map.entries) {
     const std::string name = prefix + entry.key;
     if (entry.value.is_map() && !entry.value.entries.empty()) {
       ForEachValue(entry.value, name + ".", visit);
@@ -106,7 +106,7 @@ void ForEachValue(const Value& map, const std::string& prefix, const Visit& visi
 
 void ShowAsYaml(const Value& map, const std::string& prefix, const std::string& indent,
                 const ConfigArguments& arguments, std::ostream& out) {
-  for (const config::Entry& entry : map.entries) {
+  for (const config::MapEntry& entry : map.entries) {
     const std::string name = prefix + entry.key;
     out << indent << SafeValue(entry.key) << ":";
     if (entry.value.is_map() && !entry.value.entries.empty()) {

@@ -1,5 +1,7 @@
 // Commands below `dossier models` that touch the local model or ask providers for their lists, and
 // the server of scripted replies.
+//
+// Thread-safety: commands run on the main thread.
 
 #ifndef DOSSIER_CLI_SYSTEM_MODELS_COMMANDS_H_
 #define DOSSIER_CLI_SYSTEM_MODELS_COMMANDS_H_

@@ -1,6 +1,5 @@
 #include "cli/terminal/line_editor.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
@@ -14,6 +13,7 @@
 #include <cstdlib>
 
 #include "base/files/file.h"
+#include "base/process/shared_library.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -154,25 +154,25 @@ class EditLineEditor final : public LineEditor {
     return {};
   }
 
-  Result<Line> Read(const LinePrompt& prompt) override {
+  Result<InputLine> Read(const LinePrompt& prompt) override {
     const Utf8Locale locale;
     prompt_ = Colored(prompt.text, "1");
     right_ = prompt.right.empty() ? std::string() : Colored(prompt.right, "2");
-    kind_ = Line::Kind::kText;
-    was_ = Line::Was::kEmpty;
+    kind_ = InputLine::Kind::kText;
+    was_ = InputLine::Was::kEmpty;
     api_.resize(edit_);
     reading_ = false;
     folded_.clear();
     int count = 0;
     const char* text = api_.gets(edit_, &count);
     Send(kPasteOff);
-    if (kind_ != Line::Kind::kText) {
+    if (kind_ != InputLine::Kind::kText) {
       std::fputs("\n", stdout);
       std::fflush(stdout);
-      return Line{.kind = kind_, .text = {}, .was = was_};
+      return InputLine{.kind = kind_, .text = {}, .was = was_};
     }
-    if (!text || count <= 0) return Line{.kind = Line::Kind::kEnd, .text = {}};
-    Line line{.text = std::string(text, static_cast<std::size_t>(count))};
+    if (!text || count <= 0) return InputLine{.kind = InputLine::Kind::kEnd, .text = {}};
+    InputLine line{.text = std::string(text, static_cast<std::size_t>(count))};
     if (line.text.ends_with('\n')) line.text.pop_back();
     Unfold(&line.text);
     return line;
@@ -228,19 +228,19 @@ class EditLineEditor final : public LineEditor {
     return line->buffer == line->lastchar;
   }
 
-  unsigned char Leave(Line::Kind kind) {
-    was_ = Empty() ? Line::Was::kEmpty : Line::Was::kFilled;
+  unsigned char Leave(InputLine::Kind kind) {
+    was_ = Empty() ? InputLine::Was::kEmpty : InputLine::Was::kFilled;
     kind_ = kind;
     return CC_EOF;
   }
 
   static unsigned char OnInterrupt(EditLine* edit, int) {
-    return Of(edit).Leave(Line::Kind::kInterrupted);
+    return Of(edit).Leave(InputLine::Kind::kInterrupted);
   }
 
   static unsigned char OnEnd(EditLine* edit, int) {
     EditLineEditor& self = Of(edit);
-    if (self.Empty()) return self.Leave(Line::Kind::kEnd);
+    if (self.Empty()) return self.Leave(InputLine::Kind::kEnd);
     const LineInfo* line = self.api_.line(edit);
     if (line->cursor == line->lastchar) return CC_ERROR;
     self.api_.cursor(edit, 1);
@@ -340,7 +340,7 @@ class EditLineEditor final : public LineEditor {
   }
 
   int EndOfInput() {
-    kind_ = Line::Kind::kEnd;
+    kind_ = InputLine::Kind::kEnd;
     return 0;
   }
 
@@ -356,8 +356,8 @@ class EditLineEditor final : public LineEditor {
   std::string prompt_, right_;
   std::vector<std::pair<std::string, std::string>> folded_;  // pastes of this line
   std::string typed_;  // bytes of descriptor 0 that are not used yet
-  Line::Kind kind_ = Line::Kind::kText;
-  Line::Was was_ = Line::Was::kEmpty;
+  InputLine::Kind kind_ = InputLine::Kind::kText;
+  InputLine::Was was_ = InputLine::Was::kEmpty;
 };
 
 }  // namespace
@@ -372,36 +372,24 @@ Result<std::unique_ptr<LineEditor>> LineEditor::Make(LineEditorOptions options) 
 namespace {
 
 Result<EditApi> Load() {
-  void* library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    return MakeError(ErrorCode::kUnavailable,
-                     "libedit.so.2 cannot be loaded ({}); install the package libedit2", dlerror());
-  }
-  const char* missing = nullptr;
-  const auto find = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    if (!function && !missing) missing = name;
-  };
+  DOSSIER_ASSIGN_OR_RETURN(SharedLibrary library, SharedLibrary::Load("libedit.so.2", "libedit2"));
   EditApi api{};
-  find("el_init", api.init);
-  find("el_end", api.end);
-  find("el_gets", api.gets);
-  find("el_wgetc", api.wgetc);
-  find("el_set", api.set);
-  find("el_get", api.get);
-  find("el_line", api.line);
-  find("el_insertstr", api.insertstr);
-  find("el_deletestr", api.deletestr);
-  find("el_cursor", api.cursor);
-  find("el_resize", api.resize);
-  find("el_source", api.source);
-  find("history_init", api.history_init);
-  find("history_end", api.history_end);
-  find("history", api.history);
-  if (missing) {
-    return MakeError(ErrorCode::kUnavailable,
-                     "libedit.so.2 has no {}; version 3.1 is needed (package libedit2)", missing);
-  }
+  library.Find("el_init", api.init);
+  library.Find("el_end", api.end);
+  library.Find("el_gets", api.gets);
+  library.Find("el_wgetc", api.wgetc);
+  library.Find("el_set", api.set);
+  library.Find("el_get", api.get);
+  library.Find("el_line", api.line);
+  library.Find("el_insertstr", api.insertstr);
+  library.Find("el_deletestr", api.deletestr);
+  library.Find("el_cursor", api.cursor);
+  library.Find("el_resize", api.resize);
+  library.Find("el_source", api.source);
+  library.Find("history_init", api.history_init);
+  library.Find("history_end", api.history_end);
+  library.Find("history", api.history);
+  DOSSIER_RETURN_IF_ERROR(library.Check("version 3.1 is needed (package libedit2)"));
   return api;
 }
 

@@ -1,8 +1,8 @@
 // Lines from a person at a terminal: editing, history, completion, pastes (libedit).
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto editor, LineEditor::Make({.history = path, .complete =
-//   CompleteSlash})); DOSSIER_ASSIGN_OR_RETURN(const Line line, editor->Read({.text = "> ", .right
-//   = "gpt-4o"}));
+//   CompleteSlash})); DOSSIER_ASSIGN_OR_RETURN(const InputLine line, editor->Read({.text = "> ",
+//   .right = "gpt-4o"}));
 //
 // Ctrl-C clears the line and gives kInterrupted, Ctrl-D on an empty line gives kEnd, a paste is one
 // input with its line ends. The user's ~/.editrc holds. While it reads, Ctrl-C is a key and raises

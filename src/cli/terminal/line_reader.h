@@ -1,7 +1,7 @@
 // Where a chat session gets its lines from: a person with an editor, a pipe, or a test's script.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const Line line, reader.Read({.text = "> "}));
-//   if (line.kind == Line::Kind::kEnd) return;         // Ctrl-D on an empty line
+//   DOSSIER_ASSIGN_OR_RETURN(const InputLine line, reader.Read({.text = "> "}));
+//   if (line.kind == InputLine::Kind::kEnd) return;         // Ctrl-D on an empty line
 //
 // Thread-safety: one reader, one thread.
 
@@ -16,11 +16,12 @@
 #include <string_view>
 
 #include "base/cancel.h"
+#include "base/files/descriptor_lines.h"
 #include "base/result.h"
 
 namespace dossier::cli {
 
-struct Line {
+struct InputLine {
   enum class Kind { kText, kInterrupted, kEnd } kind = Kind::kText;  // kInterrupted: Ctrl-C
   std::string text;  // without the line end; a paste may hold several lines
   // kInterrupted: whether there was something to clear.
@@ -36,7 +37,7 @@ class LineReader {
  public:
   virtual ~LineReader() = default;
   // Errors: kIo.
-  virtual Result<Line> Read(const LinePrompt& prompt) = 0;
+  virtual Result<InputLine> Read(const LinePrompt& prompt) = 0;
   // Puts a message into the history.
   virtual void Remember(std::string_view message) = 0;
 };
@@ -48,20 +49,21 @@ class PlainLineReader final : public LineReader {
   static constexpr std::size_t kMaxLine = 16 << 20;  // bytes
 
   // `fd` stays the caller's.
-  PlainLineReader(int fd, const CancelToken& cancel) : fd_(fd), cancel_(cancel), stop_(cancel) {}
+  PlainLineReader(int fd, const CancelToken& cancel) : lines_(fd, cancel, kMaxLine) {}
   // kInterrupted once cancelled. Errors: kTooLong for a line above kMaxLine; kIo.
-  Result<Line> Read(const LinePrompt& prompt) override;
+  Result<InputLine> Read(const LinePrompt& prompt) override;
   void Remember(std::string_view message) override;
 
  private:
-  enum class More { kYes, kEnd, kCancelled };
-  Result<More> ReadMore();
+  DescriptorLines lines_;
+};
+Result<More> ReadMore();
 
-  const int fd_;
-  const CancelToken cancel_;
-  const CancelFd stop_;
-  std::string ahead_;         // read and not given out
-  std::size_t searched_ = 0;  // bytes of it that hold no line end
+const int fd_;
+const CancelToken cancel_;
+const CancelFd stop_;
+std::string ahead_;         // read and not given out
+std::size_t searched_ = 0;  // bytes of it that hold no line end
 };
 
 // What ends a message of several lines.
@@ -71,7 +73,7 @@ enum class MessageEnd {
 };
 
 // The lines of one message, joined by "\n". An interrupt drops what was read.
-Result<Line> ReadMessage(LineReader& reader, const LinePrompt& prompt, MessageEnd end);
+Result<InputLine> ReadMessage(LineReader& reader, const LinePrompt& prompt, MessageEnd end);
 
 // While work runs, what a person types is kept for the next prompt instead of being shown in the
 // middle of the output.

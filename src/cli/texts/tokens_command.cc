@@ -145,7 +145,7 @@ class Counting {
     if (!text) return Fail(path, text.error());
     if (arguments_.ids) return PrintIds(path, *text);
     if (arguments_.fit) {
-      const tokens::Cut cut = counter_->LongestPrefix(*text, *arguments_.fit);
+      const tokens::CountedPart cut = counter_->LongestPrefix(*text, *arguments_.fit);
       out_ << Shown(std::string_view(*text).substr(0, cut.bytes));
       Add(path, cut.bytes, cut.tokens);
       return;

@@ -181,7 +181,7 @@ std::string EnvironmentText() {
 }
 
 constexpr struct {
-  Topic topic;
+  HelpTopic topic;
   std::string (*text)();
 } kTopics[] = {{{"config-keys", "the keys of dossier.yml"}, ConfigKeysText},
                {{"environment", "variables that count"}, EnvironmentText},
@@ -276,14 +276,14 @@ std::string HelpText(const CommandNode& command, HelpLength length) {
   }
   if (&root == &command) {
     std::vector<std::string> names = {"every command"};
-    for (const Topic& topic : Topics()) names.emplace_back(topic.name);
+    for (const HelpTopic& topic : Topics()) names.emplace_back(topic.name);
     out += "\n" + NamesBehind("Topics of `dossier help`:", names);
   }
   return out;
 }
 
-std::vector<Topic> Topics() {
-  std::vector<Topic> topics;
+std::vector<HelpTopic> Topics() {
+  std::vector<HelpTopic> topics;
   for (const auto& row : kTopics) topics.push_back(row.topic);
   return topics;
 }

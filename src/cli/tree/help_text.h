@@ -26,11 +26,11 @@ std::string HelpText(const CommandNode& command, HelpLength length);
 // "dossier ask [OPTIONS] [QUESTION] [PATHS]...".
 std::string UsageLine(const CommandNode& command);
 
-struct Topic {
+struct HelpTopic {
   std::string_view name, about;
 };
 // What `help` knows beside commands: exit-codes, config-keys, environment.
-std::vector<Topic> Topics();
+std::vector<HelpTopic> Topics();
 std::optional<std::string> TopicText(std::string_view name);
 
 // The manual page; that of the root lists exit codes and files, too.

@@ -162,7 +162,7 @@ Status PullDefaultModel(const std::string& data, const CancelToken& cancel, std:
   view.End();
   DOSSIER_RETURN_IF_ERROR(pulled);
   // The runtime too, so that the first question needs no network.
-  DOSSIER_ASSIGN_OR_RETURN(const model::Runtime runtime,
+  DOSSIER_ASSIGN_OR_RETURN(const model::LocalRuntime runtime,
                            model::EnsureRuntime(data, SayTo(err), cancel));
   const bool present = pulled->outcome == model::PullResult::Outcome::kPresent;
   out << fmt::format("{} is {} ({}, {}): {}\n", source.name,

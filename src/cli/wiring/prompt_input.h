@@ -21,6 +21,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/text/text.h"
 #include "chat/context/gather.h"
 #include "cli/wiring/global_flags.h"
 
@@ -93,7 +94,7 @@ Result<bool> StdinHoldsText(const GlobalFlags& flags, const CancelToken& cancel,
 inline constexpr std::uint64_t kMaxAttachment = 16 << 20;  // bytes of one file or address
 
 struct Attachments {
-  std::vector<chat::NamedText> texts;
+  std::vector<NamedText> texts;
   std::vector<assembly::Block> images;
   std::vector<std::string> warnings;
 

@@ -2,6 +2,8 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto schema, ChooseSchema({.file = "review.json"}, config, …));
 //   if (schema) Say(model::DescribeSchema(schema->schema));
+//
+// Thread-safety: pure functions but for the files that they read.
 
 #ifndef DOSSIER_CLI_WIRING_SCHEMA_CHOICE_H_
 #define DOSSIER_CLI_WIRING_SCHEMA_CHOICE_H_

@@ -184,7 +184,7 @@ std::vector<Completion> CommandNames(const CompletionContext& context) {
 
 std::vector<Completion> TopicNames(const CompletionContext& context) {
   std::vector<Completion> found = CommandNames(context);
-  for (const Topic& topic : Topics()) {
+  for (const HelpTopic& topic : Topics()) {
     found.push_back({std::string(topic.name), std::string(topic.about)});
   }
   return found;

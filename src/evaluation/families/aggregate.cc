@@ -30,7 +30,7 @@ using Counts = std::vector<std::int64_t>;  // by label
 struct Tally {
   explicit Tally(const Window& window) : window(window) {
     all.resize(window.labels.size());
-    for (const Line& line : window.lines) {
+    for (const WindowLine& line : window.lines) {
       ++all[line.label];
       Add(&users[line.user], line.label);
       Add(&days[line.day], line.label);
@@ -71,7 +71,7 @@ struct Draft {
 // Makes questions about one window; a maker returns none where a gap rule refuses the draw.
 class Maker {
  public:
-  Maker(const Window& window, Stream stream, TaskSink& sink)
+  Maker(const Window& window, RandomStream stream, TaskSink& sink)
       : window_(window),
         labels_(window.labels),
         tally_(window),
@@ -85,19 +85,20 @@ class Maker {
     if (kind == ScopeKind::kUser) {
       const std::int32_t user = stream_.Pick(window_.lines).user;
       return ScopeOf(fmt::format("Consider only the lines of user {}.", user),
-                     [user](const Line& line) { return line.user == user; });
+                     [user](const WindowLine& line) { return line.user == user; });
     }
     if (stream_.Below(2) == 0) {
       const auto month = static_cast<int>(stream_.Below(12)) + 1;
       return ScopeOf(
           fmt::format("Consider only the lines dated in {}, of any year.", MonthName(month)),
-          [&](const Line& line) { return tally_.month_of.at(line.day) == month; });
+          [&](const WindowLine& line) { return tally_.month_of.at(line.day) == month; });
     }
     std::int32_t from = stream_.Pick(window_.lines).day, to = stream_.Pick(window_.lines).day;
     if (from > to) std::swap(from, to);
-    return ScopeOf(fmt::format("Consider only the lines dated from {} to {}, both included.",
-                               LineDate(from), LineDate(to)),
-                   [from, to](const Line& line) { return line.day >= from && line.day <= to; });
+    return ScopeOf(
+        fmt::format("Consider only the lines dated from {} to {}, both included.", LineDate(from),
+                    LineDate(to)),
+        [from, to](const WindowLine& line) { return line.day >= from && line.day <= to; });
   }
 
   std::optional<Draft> MostLabel(const Scope& scope) { return ExtremeLabel(scope, "most"); }
@@ -174,7 +175,7 @@ class Maker {
     const auto label = static_cast<std::uint32_t>(stream_.Below(labels_.size()));
     const std::int32_t day = stream_.Pick(window_.lines).day;
     std::int64_t before = 0, after = 0, hits_before = 0, hits_after = 0;
-    for (const Line& line : window_.lines) {
+    for (const WindowLine& line : window_.lines) {
       before += line.day < day;
       after += line.day > day;
       hits_before += line.day < day && line.label == label;
@@ -263,7 +264,7 @@ class Maker {
   template <typename Filter>
   std::optional<Scope> ScopeOf(std::string text, const Filter& filter) {
     Scope scope{.text = std::move(text), .counts = Counts(labels_.size())};
-    for (const Line& line : window_.lines) {
+    for (const WindowLine& line : window_.lines) {
       if (!filter(line)) continue;
       ++scope.counts[line.label];
       ++scope.lines;
@@ -326,7 +327,7 @@ class Maker {
   const Window& window_;
   const std::vector<std::string>& labels_;
   const Tally tally_;
-  Stream stream_;
+  RandomStream stream_;
   TaskSink& sink_;
 };
 
@@ -410,7 +411,7 @@ class Aggregate final : public Family {
   std::span<const Parameter> parameters() const override { return kParameters; }
 
   Status Generate(const FamilySpec& given, TaskSink& sink) const override {
-    DOSSIER_ASSIGN_OR_RETURN(const Pool pool, OpenPool(given));
+    DOSSIER_ASSIGN_OR_RETURN(const TextPool pool, OpenPool(given));
     FamilySpec spec = given;
     if (const std::string shape = Setting(given, "shape", ""); shape == "official") {
       spec.windows = 2;
@@ -439,7 +440,7 @@ class Aggregate final : public Family {
   Status MakeTasks(const FamilySpec& spec, const Window& window, const std::string& id,
                    const ContextFile& file, std::array<std::size_t, 3>* turn,
                    TaskSink& sink) const {
-    Maker maker(window, Stream::For(name(), spec.seed, "questions/" + id), sink);
+    Maker maker(window, RandomStream::For(name(), spec.seed, "questions/" + id), sink);
     std::set<std::string> asked;
     std::int64_t structure = 0;
     for (std::int64_t number = 0; number < spec.questions; ++number) {

@@ -26,7 +26,7 @@ constexpr std::size_t kMostFiles = 20'000;
 using Tree = std::map<std::string, std::string>;  // path -> text
 
 // A small package with traps: names in comments and strings, methods of the same name.
-Tree MakeTree(std::int64_t files, Stream stream) {
+Tree MakeTree(std::int64_t files, RandomStream stream) {
   Tree tree;
   std::vector<std::string> modules, functions;
   for (const std::uint32_t word : stream.Sample(kMadeWords, static_cast<std::size_t>(files))) {
@@ -150,7 +150,8 @@ class CodeProver final : public Prover {
 // Draws questions from what the lexer found; `gold` is its answer.
 class CodeQuestions {
  public:
-  CodeQuestions(const CodeFacts& facts, Stream stream) : facts_(facts), stream_(std::move(stream)) {
+  CodeQuestions(const PythonFacts& facts, RandomStream stream)
+      : facts_(facts), stream_(std::move(stream)) {
     for (const auto& [name, files] : facts.definitions) {
       if (files.size() != 1) continue;
       defined_.push_back(name);
@@ -246,8 +247,8 @@ class CodeQuestions {
     return task;
   }
 
-  const CodeFacts& facts_;
-  Stream stream_;
+  const PythonFacts& facts_;
+  RandomStream stream_;
   std::vector<std::string> defined_, called_, uncalled_, constants_, importers_;
 };
 
@@ -267,8 +268,8 @@ class Code final : public Family {
     for (const std::int64_t length : spec.lengths) {
       for (std::int64_t number = 0; number < spec.windows; ++number) {
         if (spec.cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "stopped");
-        const Stream stream =
-            Stream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
+        const RandomStream stream =
+            RandomStream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
         const auto make = [&](std::int64_t files) {
           std::string all;
           for (const auto& [path, text] : MakeTree(files, stream)) all += text;
@@ -323,7 +324,7 @@ class Code final : public Family {
 
   Status Write(const FamilySpec& spec, const Tree& tree, const std::string& id,
                std::int64_t questions, TaskSink& sink) const {
-    CodeFacts facts;
+    PythonFacts facts;
     std::vector<ContextFile> files;
     for (const auto& [path, text] : tree) {
       ReadPython(path, text, &facts);
@@ -333,7 +334,7 @@ class Code final : public Family {
       files.push_back(std::move(file));
     }
     DOSSIER_ASSIGN_OR_RETURN(const Json parsed, ParseCopy(tree));
-    CodeQuestions draw(facts, Stream::For(name(), spec.seed, "questions/" + id));
+    CodeQuestions draw(facts, RandomStream::For(name(), spec.seed, "questions/" + id));
     std::set<std::string> asked;
     const std::int64_t most_draws = questions * 20;
     std::int64_t number = 0;

@@ -374,7 +374,7 @@ TEST_F(FamiliesTest, HopsCanSpreadOverAThousandPages) {
 
 // EVL-31, EVL-A9: names in comments, strings and continued lines; methods; nothing that is no code.
 TEST(PythonLexerTest, IsNotTakenInByTraps) {
-  CodeFacts facts;
+  PythonFacts facts;
   ReadPython("a.py",
              "import os, pkg.mod as m\n"
              "from x.y import (\n    z,\n    w)\nfrom . import near\n"

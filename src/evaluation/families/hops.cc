@@ -24,7 +24,7 @@ struct Chain {
 };
 
 std::string HandOver(const std::string& thing, const std::string& from, const std::string& to,
-                     Stream* stream) {
+                     RandomStream* stream) {
   // Two wordings, one of which names the receiver first.
   if (stream->Below(2) == 0) return fmt::format("{} handed the {} to {}.", from, thing, to);
   return fmt::format("{} was given the {} by {}.", to, thing, from);
@@ -117,7 +117,8 @@ class Hops final : public Family {
   };
 
   // Chains of things that no other chain has; decoys cross the first ones' people.
-  static std::vector<Chain> MakeChains(std::int64_t wanted, std::int64_t hops, Stream* stream) {
+  static std::vector<Chain> MakeChains(std::int64_t wanted, std::int64_t hops,
+                                       RandomStream* stream) {
     const std::vector<std::uint32_t> things =
         stream->Sample(4096, static_cast<std::size_t>(wanted) + kDecoys);
     const std::vector<std::uint32_t> crowd = stream->Sample(kPersonNames, 40);
@@ -137,7 +138,7 @@ class Hops final : public Family {
   // All pages, with `paragraphs` paragraphs in all and the sentences of the chains between them.
   static std::vector<std::string> MakePages(const std::vector<Chain>& chains, const Prose& prose,
                                             std::int64_t pages, std::int64_t paragraphs,
-                                            Stream stream) {
+                                            RandomStream stream) {
     std::vector<std::vector<std::string>> parts(static_cast<std::size_t>(pages));
     for (std::int64_t i = 0; i < paragraphs; ++i) {
       parts[static_cast<std::size_t>(i % pages)].push_back(
@@ -160,9 +161,9 @@ class Hops final : public Family {
   Status Write(const FamilySpec& spec, const Prose& prose, const Place& place,
                TaskSink& sink) const {
     const std::string path = fmt::format("{}/window/{}", place.length, place.number);
-    Stream stream = Stream::For(name(), spec.seed, path);
+    RandomStream stream = RandomStream::For(name(), spec.seed, path);
     const std::vector<Chain> chains = MakeChains(spec.questions, place.hops, &stream);
-    const Stream page_stream = Stream::For(name(), spec.seed, path + "/pages");
+    const RandomStream page_stream = RandomStream::For(name(), spec.seed, path + "/pages");
     const auto make = [&](std::int64_t paragraphs) {
       return Join(MakePages(chains, prose, place.pages, paragraphs, page_stream), "");
     };

@@ -73,7 +73,7 @@ class Inject final : public Family {
 
   Status Generate(const FamilySpec& spec, TaskSink& sink) const override {
     DOSSIER_ASSIGN_OR_RETURN(const std::int64_t percent, NumberSetting(spec, "percent", 5, 1, 10));
-    DOSSIER_ASSIGN_OR_RETURN(const Pool pool, OpenPool(spec));
+    DOSSIER_ASSIGN_OR_RETURN(const TextPool pool, OpenPool(spec));
     sink.UsePool(pool.info());
     const LineCost cost = MeasureLines(pool, *spec.counter);
     std::array<std::size_t, 3> turn{};
@@ -111,7 +111,7 @@ class Inject final : public Family {
   };
 
   // Writes the window with `text` behind some of its lines.
-  Result<ContextFile> WriteWith(const WindowSpec& spec, const Pool& pool,
+  Result<ContextFile> WriteWith(const WindowSpec& spec, const TextPool& pool,
                                 const tokens::Counter& counter, const std::string& text,
                                 const std::vector<std::uint32_t>& lines, const std::string& id,
                                 Window* window, TaskSink& sink) const {
@@ -120,8 +120,8 @@ class Inject final : public Family {
     return WriteWindow(*window, id, sink);
   }
 
-  Status Write(const FamilySpec& spec, const Pool& pool, const Place& place, const Planted& planted,
-               std::array<std::size_t, 3>* turn, TaskSink& sink) const {
+  Status Write(const FamilySpec& spec, const TextPool& pool, const Place& place,
+               const Planted& planted, std::array<std::size_t, 3>* turn, TaskSink& sink) const {
     // Room is kept for what is planted: at most every tenth line gets longer by half or so.
     const WindowSpec wanted{.family = std::string(name()),
                             .length = place.length * 85 / 100,
@@ -130,7 +130,7 @@ class Inject final : public Family {
                             .noun = Setting(spec, "noun", "short notes")};
     DOSSIER_ASSIGN_OR_RETURN(Window window, MakeWindow(wanted, pool, place.cost, *spec.counter));
     const std::string id = fmt::format("inject-{}-w{}", LengthName(place.length), place.number);
-    Stream stream = Stream::For(name(), spec.seed, "planted/" + id);
+    RandomStream stream = RandomStream::For(name(), spec.seed, "planted/" + id);
     const std::string canary = MadeWord(stream.Below(kMadeWords)) + stream.Digits(4);
     const std::string command = fmt::format(fmt::runtime(planted.command), canary);
     const std::size_t count = std::max<std::size_t>(

@@ -77,7 +77,7 @@ Result<LineTable> LineTable::Read(std::string_view labelled, const Relabel& rela
   return LineTable{std::move(db)};
 }
 
-Status ForEachWindow(std::string_view family, const FamilySpec& spec, const Pool& pool,
+Status ForEachWindow(std::string_view family, const FamilySpec& spec, const TextPool& pool,
                      TaskSink& sink, const WindowVisitor& visit) {
   sink.UsePool(pool.info());
   const LineCost cost = MeasureLines(pool, *spec.counter);

@@ -35,7 +35,7 @@ using WindowVisitor =
     std::function<Status(const Window& window, const std::string& name, ContextFile file)>;
 
 // Makes and writes every window that the spec asks for: "aggregate-16K-w3".
-Status ForEachWindow(std::string_view family, const FamilySpec& spec, const Pool& pool,
+Status ForEachWindow(std::string_view family, const FamilySpec& spec, const TextPool& pool,
                      TaskSink& sink, const WindowVisitor& visit);
 
 // The questions of aggregate over one window; `turn` says whose turn it is in each group of kinds.

@@ -124,7 +124,8 @@ class Logs final : public Family {
  private:
   Status Write(const FamilySpec& spec, std::int64_t length, std::int64_t number,
                TaskSink& sink) const {
-    Stream stream = Stream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
+    RandomStream stream =
+        RandomStream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
     const std::string id = fmt::format("logs-{}-w{}", LengthName(length), number);
     DOSSIER_RETURN_IF_ERROR(sink.Open("contexts/" + id + ".log"));
     LogCounts counts;
@@ -134,7 +135,7 @@ class Logs final : public Family {
     return AddRowTasks(name(), id, {file}, Questions(counts, &stream), spec.questions, sink);
   }
 
-  static Status WriteLines(const FamilySpec& spec, std::int64_t length, Stream* stream,
+  static Status WriteLines(const FamilySpec& spec, std::int64_t length, RandomStream* stream,
                            LogCounts* counts, TaskSink& sink) {
     constexpr std::size_t kPiece = 1 << 18;
     TimeText time;
@@ -182,7 +183,7 @@ class Logs final : public Family {
     return sink.Write(piece);
   }
 
-  static std::vector<RowQuestion> Questions(const LogCounts& counts, Stream* stream) {
+  static std::vector<RowQuestion> Questions(const LogCounts& counts, RandomStream* stream) {
     using Kind = RowQuestion::Kind;
     std::vector<RowQuestion> questions;
     const auto number = [&](std::string text, std::optional<std::int64_t> gold) {

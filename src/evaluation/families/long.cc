@@ -24,7 +24,7 @@ struct Entry {
 };
 
 // Lines with different keys, in no order.
-std::vector<Entry> MakeEntries(std::int64_t count, Stream* stream) {
+std::vector<Entry> MakeEntries(std::int64_t count, RandomStream* stream) {
   std::vector<Entry> entries;
   for (const std::uint32_t key : stream->Sample(kMadeWords, static_cast<std::size_t>(count))) {
     const std::int64_t amount = stream->Between(1, 9999);
@@ -132,7 +132,8 @@ class Long final : public Family {
  private:
   Status Write(const FamilySpec& spec, std::int64_t length, std::int64_t number,
                TaskSink& sink) const {
-    Stream stream = Stream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
+    RandomStream stream =
+        RandomStream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
     const std::string id = fmt::format("long-{}-w{}", length, number);
     const std::vector<Entry> entries = MakeEntries(length, &stream);
     std::vector<std::string> lines, other;

@@ -23,7 +23,7 @@ constexpr std::string_view kVariantNames[] = {"plain", "paraphrased", "decoy", "
 constexpr std::string_view kValueNames[] = {"number", "uuid", "phrase"};
 
 // A value of one of the three kinds, which stands nowhere else.
-std::string DrawValue(std::size_t kind, Stream* stream) {
+std::string DrawValue(std::size_t kind, RandomStream* stream) {
   if (kind == 0) return stream->Digits(7);
   if (kind == 1) return stream->Uuid();
   return fmt::format("{} {} {}", MadeWord(stream->Below(kMadeWords)),
@@ -35,7 +35,7 @@ struct Needle {
   std::string question, gold;
 };
 
-Needle MakeNeedle(Variant variant, std::size_t kind, Stream* stream) {
+Needle MakeNeedle(Variant variant, std::size_t kind, RandomStream* stream) {
   const std::string place = KeyWord(stream->Below(4096)), value = DrawValue(kind, stream);
   Needle needle{.gold = value};
   const std::string told = fmt::format("The password of the vault {} is {}.", place, value);
@@ -117,7 +117,7 @@ class NeedleFamilyImpl final : public Family {
   static constexpr Parameter kParameters[] = {{"haystack", "", "a text file; default: made prose"}};
 
   static std::string MakeText(const Needle& needle, const Prose& prose, std::int64_t paragraphs,
-                              std::int64_t depth, Stream stream) {
+                              std::int64_t depth, RandomStream stream) {
     std::vector<std::string> parts;
     for (std::int64_t i = 0; i < paragraphs; ++i) {
       parts.push_back(prose.Paragraph(static_cast<std::size_t>(i), &stream));
@@ -137,7 +137,7 @@ class NeedleFamilyImpl final : public Family {
   Status Write(const FamilySpec& spec, const Prose& prose, std::int64_t length, std::int64_t number,
                TaskSink& sink) const {
     const std::string path = fmt::format("{}/window/{}", length, number);
-    Stream stream = Stream::For(name(), spec.seed, path);
+    RandomStream stream = RandomStream::For(name(), spec.seed, path);
     const auto variant = static_cast<Variant>(number % 5);
     const std::size_t kind = static_cast<std::size_t>(number / 5) % 3;
     const std::int64_t depth =
@@ -145,7 +145,7 @@ class NeedleFamilyImpl final : public Family {
             ? number % kDepths
             : number * (kDepths - 1) / std::max<std::int64_t>(1, spec.windows - 1);
     const Needle needle = MakeNeedle(variant, kind, &stream);
-    const Stream prose_stream = Stream::For(name(), spec.seed, path + "/prose");
+    const RandomStream prose_stream = RandomStream::For(name(), spec.seed, path + "/prose");
     const auto make = [&](std::int64_t paragraphs) {
       return MakeText(needle, prose, paragraphs, depth, prose_stream);
     };

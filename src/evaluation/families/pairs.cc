@@ -197,7 +197,7 @@ std::string SqlOf(const Condition& condition) {
          all;
 }
 
-Result<Slots> SlotsOf(const FamilySpec& spec, const Pool& pool) {
+Result<Slots> SlotsOf(const FamilySpec& spec, const TextPool& pool) {
   Slots slots;
   if (pool.labels().size() < kSlots) {
     return MakeError(ErrorCode::kConfig, "pairs needs a pool of {} labels; this one has {}", kSlots,
@@ -266,7 +266,7 @@ class Pairs final : public Family {
   std::span<const Parameter> parameters() const override { return kParameters; }
 
   Status Generate(const FamilySpec& spec, TaskSink& sink) const override {
-    DOSSIER_ASSIGN_OR_RETURN(const Pool pool, OpenPool(spec));
+    DOSSIER_ASSIGN_OR_RETURN(const TextPool pool, OpenPool(spec));
     DOSSIER_ASSIGN_OR_RETURN(const Slots slots, SlotsOf(spec, pool));
     const std::vector<Condition> conditions = Conditions();
     return ForEachWindow(name(), spec, pool, sink,
@@ -319,7 +319,7 @@ class Pairs final : public Family {
 
   static std::map<std::int32_t, UserLines> UsersOf(const Window& window) {
     std::map<std::int32_t, UserLines> users;
-    for (const Line& line : window.lines) {
+    for (const WindowLine& line : window.lines) {
       Lines& lines = users[line.user][window.labels[line.label]];
       lines.first = lines.count == 0 ? line.day : std::min(lines.first, line.day);
       lines.last = lines.count == 0 ? line.day : std::max(lines.last, line.day);

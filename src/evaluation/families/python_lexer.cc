@@ -117,7 +117,7 @@ class Lexer {
 // Facts from the tokens of one file.
 class Finder {
  public:
-  Finder(const std::string& file, std::vector<Token> tokens, CodeFacts* facts)
+  Finder(const std::string& file, std::vector<Token> tokens, PythonFacts* facts)
       : file_(file), tokens_(std::move(tokens)), facts_(*facts) {}
 
   void Run() {
@@ -183,12 +183,12 @@ class Finder {
 
   const std::string& file_;
   const std::vector<Token> tokens_;
-  CodeFacts& facts_;
+  PythonFacts& facts_;
 };
 
 }  // namespace
 
-void ReadPython(const std::string& file, std::string_view text, CodeFacts* facts) {
+void ReadPython(const std::string& file, std::string_view text, PythonFacts* facts) {
   Finder(file, Lexer(text).Run(), facts).Run();
 }
 

@@ -1,7 +1,7 @@
 // What a look at the tokens of Python sources tells: where names are defined and called, what a
 // file imports, which constants it sets. Comments and strings say nothing.
 //
-//   CodeFacts facts;
+//   PythonFacts facts;
 //   ReadPython("pkg/a.py", text, &facts);
 //   facts.calls["parse"];   // 3
 //
@@ -19,7 +19,7 @@
 
 namespace dossier::evaluation {
 
-struct CodeFacts {
+struct PythonFacts {
   std::map<std::string, std::vector<std::string>> definitions;  // function or class -> files
   std::map<std::string, std::int64_t> calls;                    // name -> places, methods too
   std::map<std::string, std::set<std::string>> imports;         // file -> modules by full name
@@ -27,7 +27,7 @@ struct CodeFacts {
 };
 
 // Adds what `text` says. Text that is no Python gives some facts that a parser does not confirm.
-void ReadPython(const std::string& file, std::string_view text, CodeFacts* facts);
+void ReadPython(const std::string& file, std::string_view text, PythonFacts* facts);
 
 }  // namespace dossier::evaluation
 

@@ -47,7 +47,7 @@ std::string NeedleText(std::string_view what, std::string_view key, std::string_
 
 // Puts `needles` between `lines`, each at a random place, in their own order if `ordered`.
 std::vector<std::string> Hide(std::vector<std::string> lines, std::vector<std::string> needles,
-                              Stream* stream) {
+                              RandomStream* stream) {
   std::vector<std::uint64_t> places;
   for (std::size_t i = 0; i < needles.size(); ++i)
     places.push_back(stream->Below(lines.size() + 1));
@@ -69,7 +69,7 @@ std::string JoinKeys(const std::vector<std::string>& keys) {
          keys.back();
 }
 
-Sample MakeHidden(const Hidden& task, const Prose& prose, std::int64_t units, Stream stream) {
+Sample MakeHidden(const Hidden& task, const Prose& prose, std::int64_t units, RandomStream stream) {
   std::set<std::string> used;
   const auto fresh = [&](Value kind) {
     while (true) {
@@ -127,7 +127,7 @@ Sample MakeHidden(const Hidden& task, const Prose& prose, std::int64_t units, St
   return sample;
 }
 
-std::string VariableName(Stream* stream) {
+std::string VariableName(RandomStream* stream) {
   std::string name;
   while (name.size() < 5) name.push_back(static_cast<char>('A' + stream->Below(26)));
   return name;
@@ -137,7 +137,7 @@ constexpr std::string_view kTrace =
     "Memorize and track the chain(s) of variable assignment hidden in the following text.\n";
 
 // One chain in `units` lines of noise.
-Sample MakeChain(std::int64_t units, std::set<std::string>* used, Stream* stream) {
+Sample MakeChain(std::int64_t units, std::set<std::string>* used, RandomStream* stream) {
   Sample sample;
   std::string value = stream->Digits(5);
   while (!used->insert(value).second) value = stream->Digits(5);
@@ -156,7 +156,7 @@ Sample MakeChain(std::int64_t units, std::set<std::string>* used, Stream* stream
   return sample;
 }
 
-Sample MakeTrace(std::int64_t units, Stream stream) {
+Sample MakeTrace(std::int64_t units, RandomStream stream) {
   std::set<std::string> used;
   const Sample example = MakeChain(5, &used, &stream);
   Sample sample = MakeChain(units, &used, &stream);
@@ -173,7 +173,7 @@ constexpr std::string_view kCommonAfter =
     "Question: What are the 10 most common words in the above list?";
 
 Sample MakeList(std::size_t common, int often, std::int64_t units, int seldom, std::size_t first,
-                const std::vector<std::uint32_t>& words, Stream* stream) {
+                const std::vector<std::uint32_t>& words, RandomStream* stream) {
   Sample sample;
   std::vector<std::string> list;
   for (std::size_t i = 0; i < common + static_cast<std::size_t>(units); ++i) {
@@ -191,7 +191,7 @@ Sample MakeList(std::size_t common, int often, std::int64_t units, int seldom, s
   return sample;
 }
 
-Sample MakeCommon(std::int64_t length, std::int64_t units, Stream stream) {
+Sample MakeCommon(std::int64_t length, std::int64_t units, RandomStream stream) {
   constexpr std::size_t kExample = 10 + 5;
   const std::vector<std::uint32_t> words =
       stream.Sample(kMadeWords, kExample + 10 + static_cast<std::size_t>(units));
@@ -211,7 +211,7 @@ constexpr std::string_view kCodedAfter =
     "most "
     "frequently appeared words in the above coded text?";
 
-Sample MakeCoded(std::int64_t length, std::int64_t units, Stream stream) {
+Sample MakeCoded(std::int64_t length, std::int64_t units, RandomStream stream) {
   constexpr double kZeta = 1.6449340668482264;  // of 2
   const auto vocabulary = static_cast<std::size_t>(std::max<std::int64_t>(5, length / 50));
   const std::vector<std::uint32_t> words = stream.Sample(kMadeWords, vocabulary);
@@ -355,7 +355,7 @@ class Ruler final : public Family {
   static constexpr Parameter kParameters[] = {{"haystack", "", "a text file; default: made prose"}};
 
   static Sample MakeSample(const RulerKind& kind, const Prose& prose, std::int64_t length,
-                           std::int64_t units, const Stream& stream) {
+                           std::int64_t units, const RandomStream& stream) {
     if (kind.hidden) return MakeHidden(*kind.hidden, prose, units, stream);
     if (kind.name == "vt") return MakeTrace(units, stream);
     return kind.name == "cwe" ? MakeCommon(length, units, stream)
@@ -364,8 +364,8 @@ class Ruler final : public Family {
 
   Status Write(const FamilySpec& spec, const Prose& prose, std::int64_t length, std::int64_t number,
                const RulerKind& kind, TaskSink& sink) const {
-    const Stream stream =
-        Stream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
+    const RandomStream stream =
+        RandomStream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
     const auto make = [&](std::int64_t units) {
       const Sample sample = MakeSample(kind, prose, length, units, stream);
       return sample.context + sample.question;

@@ -147,7 +147,8 @@ class Tables final : public Family {
  private:
   Status Write(const FamilySpec& spec, std::int64_t length, std::int64_t number,
                const Format& format, TaskSink& sink) const {
-    Stream stream = Stream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
+    RandomStream stream =
+        RandomStream::For(name(), spec.seed, fmt::format("{}/window/{}", length, number));
     const std::string id = fmt::format("tables-{}-w{}", LengthName(length), number);
     const std::int64_t customers = std::max<std::int64_t>(10, length / 3000);
     std::vector<std::size_t> countries;
@@ -169,7 +170,7 @@ class Tables final : public Family {
                        sink);
   }
 
-  static Order DrawOrder(std::int64_t last_id, std::size_t customers, Stream* stream) {
+  static Order DrawOrder(std::int64_t last_id, std::size_t customers, RandomStream* stream) {
     const auto topics = grammar::Topics();
     const grammar::Topic& topic = topics[stream->Below(topics.size())];
     Order order{
@@ -188,7 +189,7 @@ class Tables final : public Family {
   }
 
   static Status WriteOrders(const FamilySpec& spec, const Format& format, std::int64_t room,
-                            const std::vector<std::size_t>& countries, Stream* stream,
+                            const std::vector<std::size_t>& countries, RandomStream* stream,
                             OrderCounts* counts, TaskSink& sink) {
     DOSSIER_RETURN_IF_ERROR(sink.Write(format.head));
     auto left = room - static_cast<std::int64_t>(format.head.size() + format.tail.size());
@@ -214,7 +215,7 @@ class Tables final : public Family {
     }
   }
 
-  static std::vector<RowQuestion> Questions(const OrderCounts& counts, Stream* stream) {
+  static std::vector<RowQuestion> Questions(const OrderCounts& counts, RandomStream* stream) {
     using Kind = RowQuestion::Kind;
     std::vector<RowQuestion> questions;
     const auto number = [&](std::string text, std::optional<std::int64_t> gold) {

@@ -170,8 +170,8 @@ Status RunSuite(const GateSuite& suite, const std::string& program, std::string_
   Arm arm{.name = std::string(side), .system = "dossier", .argv = suite.flags, .program = program};
   arm.argv.insert(arm.argv.end(), {"--seed", "1"});
   DOSSIER_ASSIGN_OR_RETURN(const auto system, MakeSystem(arm, parts));
-  const Upstream upstream{.base_url = fmt::format("http://127.0.0.1:{}/v1", server->port()),
-                          .model = std::string(kModelName)};
+  const ModelUpstream upstream{.base_url = fmt::format("http://127.0.0.1:{}/v1", server->port()),
+                               .model = std::string(kModelName)};
   for (const AskedTask& asked : set.tasks) {
     const auto question = proxy->Open(
         upstream, {},

@@ -127,7 +127,7 @@ Result<std::vector<GateLine>> CompareNightly(const GateConfig& config, const Gat
                                              const EvalModel& model, const SystemParts& parts,
                                              const std::string& folder, const CancelToken& cancel);
 // worse, watch, better, or not separated: head minus base, in points. Too few tasks: unclear.
-GateLine NightlyLine(const std::string& gate, const Comparison& head_minus_base);
+GateLine NightlyLine(const std::string& gate, const ArmComparison& head_minus_base);
 
 // One measurement of a program, in seconds of CPU.
 using Measure = std::function<Result<double>(const std::string& program)>;

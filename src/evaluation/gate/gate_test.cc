@@ -60,7 +60,7 @@ TEST(SpeedTest, AFailedMeasurementEndsIt) {
 TEST(NightlyTest, SaysWorseOnlyWhereItIsSeparated) {  // EVL-103
   using Verdict = GateLine::Verdict;
   struct Expected {
-    Comparison found;
+    ArmComparison found;
     Verdict verdict;
     std::string_view said;
   };

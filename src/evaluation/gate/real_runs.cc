@@ -94,12 +94,12 @@ Result<Replayed> ReplaySuite(const GateSuite& suite, const GatePrograms& program
 }
 
 // The run of one nightly suite: both programs take turns over the same tasks.
-Result<Comparison> AskBoth(const GateSuite& suite, const GatePrograms& programs,
-                           const EvalModel& model, const SystemParts& parts,
-                           const std::string& folder, const CancelToken& cancel) {
-  Plan plan{.arms = {ArmOf(suite, "base", programs.base), ArmOf(suite, "head", programs.head)},
-            .limits = {.repeats = suite.repeats},
-            .seed = kSeed};
+Result<ArmComparison> AskBoth(const GateSuite& suite, const GatePrograms& programs,
+                              const EvalModel& model, const SystemParts& parts,
+                              const std::string& folder, const CancelToken& cancel) {
+  EvalPlan plan{.arms = {ArmOf(suite, "base", programs.base), ArmOf(suite, "head", programs.head)},
+                .limits = {.repeats = suite.repeats},
+                .seed = kSeed};
   plan.models.emplace("", model);
   DOSSIER_ASSIGN_OR_RETURN(AskedSet set, LoadQuestions(suite.questions, cancel));
   plan.sets.push_back(std::move(set));
@@ -168,7 +168,7 @@ Result<std::vector<std::string>> RecordSuites(const GateConfig& config, const st
   return files;
 }
 
-GateLine NightlyLine(const std::string& gate, const Comparison& found) {
+GateLine NightlyLine(const std::string& gate, const ArmComparison& found) {
   using Verdict = GateLine::Verdict;
   GateLine line{.verdict = Verdict::kOpen, .metric = "score", .gate = gate};
   const std::string size = fmt::format("{} tasks in {} window{}", found.tasks, found.windows,
@@ -199,7 +199,7 @@ Result<std::vector<GateLine>> CompareNightly(const GateConfig& config, const Gat
   for (std::size_t i = 0; i < config.nightly.size(); ++i) {
     const GateSuite& suite = config.nightly[i];
     const std::string run = fmt::format("{}/nightly-{}", folder, i);
-    DOSSIER_ASSIGN_OR_RETURN(const Comparison found,
+    DOSSIER_ASSIGN_OR_RETURN(const ArmComparison found,
                              AskBoth(suite, programs, model, parts, run, cancel));
     lines.push_back(NightlyLine(suite.name, found));
     lines.back().show = "dossier eval report " + run;

@@ -165,7 +165,7 @@ class PageWriter {
     for (const PairSummary& pair : report_.pairs) {
       const bool forward = pair.first == row && pair.second == column;
       if (!forward && !(pair.first == column && pair.second == row)) continue;
-      Comparison found = pair.found;
+      ArmComparison found = pair.found;
       if (!forward) {
         found.difference = -found.difference;
         std::swap(found.low, found.high);

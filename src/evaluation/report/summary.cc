@@ -95,9 +95,9 @@ std::set<std::string> CommonTasks(const std::vector<TaskScores>& by_arm) {
   return common;
 }
 
-Comparison CompareScores(const TaskScores& first, const TaskScores& second,
-                         const std::set<std::string>& tasks,
-                         const std::map<std::string, std::string>& windows) {
+ArmComparison CompareScores(const TaskScores& first, const TaskScores& second,
+                            const std::set<std::string>& tasks,
+                            const std::map<std::string, std::string>& windows) {
   std::vector<PairedScore> pairs;
   for (const std::string& task : tasks) {
     pairs.push_back({windows.at(task), first.at(task), second.at(task)});
@@ -366,12 +366,12 @@ std::string RangeText(const Interval& score) {
   return fmt::format("{:.1f} to {:.1f}", score.low, score.high);
 }
 
-std::string RangeText(const Comparison& found) {
+std::string RangeText(const ArmComparison& found) {
   if (!found.has_interval()) return std::string(kNoRange);
   return fmt::format("{:+.1f} to {:+.1f}", found.low, found.high);
 }
 
-std::string VerdictOf(const Comparison& found) {
+std::string VerdictOf(const ArmComparison& found) {
   if (!found.enough()) return "too few to tell";
   if (found.separated) return found.difference > 0 ? "better" : "worse";
   return fmt::format("not separated ({})", RangeText(found));

@@ -51,7 +51,7 @@ struct ArmSummary {
 
 struct PairSummary {
   std::string first, second;
-  Comparison found;
+  ArmComparison found;
   double p_holm = 1;
 };
 
@@ -67,7 +67,7 @@ struct GroupSummary {
 struct PlantedSummary {
   std::string arm, kind;
   std::int64_t tasks = 0, obeyed = 0;  // answers that hold the command's canary word
-  Comparison found;                    // against the twins without the command
+  ArmComparison found;                 // against the twins without the command
 };
 
 struct Report {
@@ -87,11 +87,11 @@ Report MakeReport(RunData run);
 Result<PairSummary> ComparePair(const RunData& run, const std::string& first,
                                 const std::string& second);
 // "better", "worse", "not separated (-1.8 to +2.6)", "too few to tell".
-std::string VerdictOf(const Comparison& found);
+std::string VerdictOf(const ArmComparison& found);
 
 // "41.0 to 59.0" and "-1.0 to +7.0"; "too few windows" where there is no interval.
 std::string RangeText(const Interval& score);
-std::string RangeText(const Comparison& found);
+std::string RangeText(const ArmComparison& found);
 // One of the figures that need an interval; null without one.
 template <typename Found>
 Json Known(const Found& found, double figure) {

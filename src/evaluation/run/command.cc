@@ -98,7 +98,7 @@ class CommandRun {
 
 }  // namespace
 
-Result<CommandEnd> RunCommand(const Command& command, const CancelToken& cancel) {
+Result<CommandEnd> RunCommand(const SystemCommand& command, const CancelToken& cancel) {
   ProcessSpec spec{.argv = command.argv, .folder = command.folder, .input = command.input};
   std::map<std::string, std::string> environment = {{"HOME", command.folder},
                                                     {"TMPDIR", command.folder},

@@ -26,7 +26,7 @@ namespace dossier::evaluation {
 inline constexpr std::string_view kJudgeScorer = "judge";
 
 struct Judge {
-  Upstream model;  // its headers hold the key
+  ModelUpstream model;  // its headers hold the key
   std::shared_ptr<HttpLoop> loop;
   Millis limit{120'000};  // of one call
 };

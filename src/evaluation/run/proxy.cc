@@ -118,7 +118,7 @@ struct Busy {
 
 // All that went through the URL of one question.
 struct Ledger {
-  Upstream upstream;
+  ModelUpstream upstream;
   QuestionRules rules;
   std::string cold_line;
   CancelSource ended;
@@ -374,7 +374,7 @@ class RecordingProxy final : public Proxy {
     return {};
   }
 
-  std::unique_ptr<ProxyQuestion> Open(const Upstream& upstream, const QuestionRules& rules,
+  std::unique_ptr<ProxyQuestion> Open(const ModelUpstream& upstream, const QuestionRules& rules,
                                       const std::string& transcript) override {
     auto ledger = std::make_shared<Ledger>();
     ledger->upstream = upstream;

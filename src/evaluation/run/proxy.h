@@ -31,7 +31,7 @@
 namespace dossier::evaluation {
 
 // Where a model answers in OpenAI's form of chat completions.
-struct Upstream {
+struct ModelUpstream {
   std::string base_url;              // "https://api.openai.com/v1"
   std::string model;                 // as requests must name it
   std::vector<std::string> headers;  // with the key; never shown or written
@@ -77,7 +77,8 @@ class Proxy {
   virtual ~Proxy() = default;
   // `transcript`: a file that gets a line of JSON for each request, its body and the reply; empty:
   // none is kept.
-  virtual std::unique_ptr<ProxyQuestion> Open(const Upstream& upstream, const QuestionRules& rules,
+  virtual std::unique_ptr<ProxyQuestion> Open(const ModelUpstream& upstream,
+                                              const QuestionRules& rules,
                                               const std::string& transcript) = 0;
   // Blocks until the model works on nothing that went through here.
   virtual void WaitUntilIdle() = 0;

@@ -143,7 +143,7 @@ struct Job {
 };
 
 // All askings; the arms take turns in going first, so that drift hits them alike.
-std::vector<Job> JobsOf(const Plan& plan) {
+std::vector<Job> JobsOf(const EvalPlan& plan) {
   std::vector<Job> jobs;
   std::size_t turn = 0;
   for (const AskedSet& set : plan.sets) {
@@ -200,7 +200,7 @@ void Reconcile(const Traffic& traffic, Row* row) {
 // One asking, from the systems and the proxy to a row that is scored.
 class Asker {
  public:
-  Asker(const Plan& plan, const RunParts& parts, std::string transcripts)
+  Asker(const EvalPlan& plan, const RunParts& parts, std::string transcripts)
       : plan_(plan), parts_(parts), transcripts_(std::move(transcripts)) {}
 
   Status Prepare() {
@@ -267,7 +267,7 @@ class Asker {
     return row;
   }
 
-  const Plan& plan_;
+  const EvalPlan& plan_;
   const RunParts& parts_;
   const std::string transcripts_;
   std::unique_ptr<Proxy> proxy_;
@@ -313,7 +313,7 @@ class Budget {
   int away_ = 0;
 };
 
-Status WriteTasks(const Plan& plan, const std::string& path) {
+Status WriteTasks(const EvalPlan& plan, const std::string& path) {
   std::string lines;
   for (const AskedSet& set : plan.sets) {
     for (const AskedTask& asked : set.tasks) lines += ToJson(AskedTaskToJson(asked)) + "\n";
@@ -340,7 +340,7 @@ Status CheckIsOurs(const std::string& folder) {
 }
 
 // The folder, made or found again. Errors: as RunPlan.
-Status PrepareFolder(const Plan& plan, const std::string& folder, OldRows old_rows) {
+Status PrepareFolder(const EvalPlan& plan, const std::string& folder, OldRows old_rows) {
   const std::string plan_path = folder + "/plan.json";
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder + "/transcripts"));
   const Json now = PlanToJson(plan);
@@ -361,7 +361,7 @@ Status PrepareFolder(const Plan& plan, const std::string& folder, OldRows old_ro
   return WriteFileAtomic(plan_path, ToPrettyJson(now) + "\n");
 }
 
-Status CheckPlan(const Plan& plan) {
+Status CheckPlan(const EvalPlan& plan) {
   std::set<std::string> names, ids;
   for (const Arm& arm : plan.arms) {
     if (!names.insert(arm.name).second) {
@@ -417,7 +417,7 @@ Result<double> ScoreByCommand(const AskedTask& asked, const Row& row) {
 
 class PlanRun {
  public:
-  PlanRun(const Plan& plan, Asker& asker, RowFile& rows, const CancelToken& cancel,
+  PlanRun(const EvalPlan& plan, Asker& asker, RowFile& rows, const CancelToken& cancel,
           const std::function<void(const Row&)>& say)
       : plan_(plan),
         asker_(asker),
@@ -479,7 +479,7 @@ class PlanRun {
     return &jobs_[next_++];
   }
 
-  const Plan& plan_;
+  const EvalPlan& plan_;
   Asker& asker_;
   RowFile& rows_;
   const CancelToken& cancel_;
@@ -494,7 +494,7 @@ class PlanRun {
 
 }  // namespace
 
-Json PlanToJson(const Plan& plan) {
+Json PlanToJson(const EvalPlan& plan) {
   JsonArray arms, sets;
   JsonObject models;
   for (const Arm& arm : plan.arms) arms.push_back(ArmToJson(arm));
@@ -559,7 +559,7 @@ Result<void> ScoreRow(const AskedTask& asked, Row* row) {
   return {};
 }
 
-Result<Summary> RunPlan(const Plan& plan, const std::string& folder, const RunParts& parts,
+Result<Summary> RunPlan(const EvalPlan& plan, const std::string& folder, const RunParts& parts,
                         OldRows old_rows, const CancelToken& cancel,
                         const std::function<void(const Row& row)>& say) {
   DOSSIER_RETURN_IF_ERROR(CheckPlan(plan));
@@ -572,7 +572,7 @@ Result<Summary> RunPlan(const Plan& plan, const std::string& folder, const RunPa
   return PlanRun(plan, asker, *rows, cancel, say).Run();
 }
 
-Result<std::vector<Estimate>> EstimatePlan(const Plan& plan, const RunParts& parts,
+Result<std::vector<Estimate>> EstimatePlan(const EvalPlan& plan, const RunParts& parts,
                                            const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(CheckPlan(plan));
   Asker asker(plan, parts, "");

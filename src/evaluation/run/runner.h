@@ -1,6 +1,6 @@
 // Asks every arm every task, keeps each answer at once, and goes on where it was stopped.
 //
-//   Plan plan{.arms = arms, .models = models, .sets = sets, .limits = {.jobs = 1}};
+//   EvalPlan plan{.arms = arms, .models = models, .sets = sets, .limits = {.jobs = 1}};
 //   DOSSIER_ASSIGN_OR_RETURN(const Summary summary,
 //                            RunPlan(plan, "out", parts, cancel, [](const Row& row) { Show(row);
 //                            }));
@@ -33,7 +33,7 @@ namespace dossier::evaluation {
 // A model as all arms use it.
 struct EvalModel {
   std::string name;  // as the user named it: "local", "gpt-5-mini"
-  Upstream upstream;
+  ModelUpstream upstream;
   std::int64_t window = 0, max_output = 0;  // tokens; 0: not known
   // Nano-dollars for one token; unset: unknown.
   std::optional<std::int64_t> price_input, price_cached, price_output;
@@ -52,7 +52,7 @@ struct RunLimits {
   int repeats = 1;
 };
 
-struct Plan {
+struct EvalPlan {
   std::vector<Arm> arms;                    // names are unique
   std::map<std::string, EvalModel> models;  // by Arm::model
   std::vector<AskedSet> sets;
@@ -66,7 +66,7 @@ struct Plan {
 };
 
 // What plan.json says. Nothing in it is a key.
-Json PlanToJson(const Plan& plan);
+Json PlanToJson(const EvalPlan& plan);
 // "limits.calls: 500, now 300", "my.yml or a file that it names has changed", for all that a
 // resumed run may not change; empty: nothing.
 std::vector<std::string> PlanDifferences(const Json& before, const Json& now);
@@ -88,7 +88,7 @@ enum class OldRows : std::uint8_t { kKeep, kDiscard };  // kDiscard: --new
 // Errors: kConfig (no arm, no task), kCheckFailed (the plan differs from that of the folder; the
 // differences), kLocked (another run holds the folder), kUnavailable (a system is not installed),
 // those of files. What single questions end with is no error.
-Result<Summary> RunPlan(const Plan& plan, const std::string& folder, const RunParts& parts,
+Result<Summary> RunPlan(const EvalPlan& plan, const std::string& folder, const RunParts& parts,
                         OldRows old_rows, const CancelToken& cancel,
                         const std::function<void(const Row& row)>& say);
 
@@ -102,7 +102,7 @@ struct Estimate {
   std::string failure;  // what the last of them said
 };
 // Errors: as RunPlan. Nothing is kept.
-Result<std::vector<Estimate>> EstimatePlan(const Plan& plan, const RunParts& parts,
+Result<std::vector<Estimate>> EstimatePlan(const EvalPlan& plan, const RunParts& parts,
                                            const CancelToken& cancel);
 
 // ScoreAnswer, and the scorer `command`; fills scores and cause of `row`. A status that is no

@@ -117,16 +117,16 @@ Interval MeanWithInterval(std::span<const PairedScore> scores, int resamples, st
           .windows = static_cast<int>(windows.size())};
 }
 
-Comparison Compare(std::span<const PairedScore> scores, int resamples, std::uint64_t seed) {
+ArmComparison Compare(std::span<const PairedScore> scores, int resamples, std::uint64_t seed) {
   if (scores.empty()) return {};
   const Interval found = MeanWithInterval(scores, resamples, seed);
   const std::vector<WindowSum> windows = SumsOf(scores);
-  Comparison result{.difference = found.mean,
-                    .low = found.low,
-                    .high = found.high,
-                    .p = SignFlipP(windows, resamples, seed + 1),
-                    .tasks = static_cast<int>(scores.size()),
-                    .windows = static_cast<int>(windows.size())};
+  ArmComparison result{.difference = found.mean,
+                       .low = found.low,
+                       .high = found.high,
+                       .p = SignFlipP(windows, resamples, seed + 1),
+                       .tasks = static_cast<int>(scores.size()),
+                       .windows = static_cast<int>(windows.size())};
   result.separated = result.enough() && (result.low > 0 || result.high < 0);
   return result;
 }
@@ -145,7 +145,7 @@ std::vector<double> AdjustByHolm(std::span<const double> p) {
   return adjusted;
 }
 
-int MoreTasksNeeded(const Comparison& found) {
+int MoreTasksNeeded(const ArmComparison& found) {
   if (found.separated) return 0;
   const double half_width = (found.high - found.low) / 2;
   if (found.difference == 0) return -1;

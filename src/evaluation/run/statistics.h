@@ -3,7 +3,7 @@
 // independent.
 //
 //   std::vector<PairedScore> scores = {{.window = "w0", .first = 1.0, .second = 0.0}, …};
-//   const Comparison found = Compare(scores, kResamples, /*seed=*/1);
+//   const ArmComparison found = Compare(scores, kResamples, /*seed=*/1);
 //   if (found.separated) Say("better by", found.difference);      // points, 0 to 100
 //
 // The same input gives the same numbers on every machine. Thread-safety: pure functions.
@@ -28,7 +28,7 @@ struct PairedScore {
   double first = 0, second = 0;
 };
 
-struct Comparison {
+struct ArmComparison {
   double difference = 0;     // first minus second, in points: -100 to 100
   double low = 0, high = 0;  // of its 95 % interval
   double p = 1;              // by flipping the sign of whole windows
@@ -39,7 +39,7 @@ struct Comparison {
   bool has_interval() const { return windows > 1; }
 };
 
-Comparison Compare(std::span<const PairedScore> scores, int resamples, std::uint64_t seed);
+ArmComparison Compare(std::span<const PairedScore> scores, int resamples, std::uint64_t seed);
 
 // The mean of scores from 0 to 1 and its interval, in points. `windows` beside `scores`.
 struct Interval {
@@ -54,7 +54,7 @@ std::vector<double> AdjustByHolm(std::span<const double> p);
 
 // How many more tasks would make such a difference stand out, if it is real; 0 if it does already,
 // -1 if no number would, because there is no difference.
-int MoreTasksNeeded(const Comparison& found);
+int MoreTasksNeeded(const ArmComparison& found);
 
 // The middle of `values`, or the value that a share of them is at most; 0 for none.
 double Quantile(std::vector<double> values, double share);

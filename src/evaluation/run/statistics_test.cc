@@ -33,7 +33,7 @@ TEST(StatisticsTest, AKnownSetHasKnownNumbers) {  // EVL-70
   for (int w = 0; w < 10; ++w) {
     for (int q = 0; q < 10; ++q) scores.push_back({std::to_string(w), q < 6 ? 1.0 : 0.0, 0.5});
   }
-  const Comparison found = Compare(scores, 1000, 1);
+  const ArmComparison found = Compare(scores, 1000, 1);
   EXPECT_NEAR(found.difference, 10, 1e-9);
   EXPECT_NEAR(found.low, 10, 1e-9) << "all windows are alike";
   EXPECT_EQ(found.tasks, 100);
@@ -94,7 +94,7 @@ TEST(StatisticsTest, HolmStepsDownAndKeepsTheOrder) {  // EVL-70
 }
 
 TEST(StatisticsTest, HowManyMoreIsSaidInTens) {  // EVL-112
-  Comparison found{.difference = 2, .low = -1, .high = 5, .tasks = 120, .windows = 12};
+  ArmComparison found{.difference = 2, .low = -1, .high = 5, .tasks = 120, .windows = 12};
   EXPECT_EQ(MoreTasksNeeded(found), 150);  // 120 * (3 / 2)^2 = 270
   found.separated = true;
   EXPECT_EQ(MoreTasksNeeded(found), 0);

@@ -206,19 +206,19 @@ class CommandSystem final : public System {
     const auto context = place->OneFile(*asking.asked);
     if (!context) return Ended(RowStatus::kError, context.error().message);
     const std::string answer_file = place->In("answer.txt"), meta_file = place->In("meta.json");
-    Command command{.argv = FillWords(arm_.argv,
-                                      {{"context", *context},
-                                       {"question", asking.asked->task.question},
-                                       {"question_file", place->In("question.txt")},
-                                       {"base_url", asking.url},
-                                       {"model", asking.model},
-                                       {"answer_file", answer_file},
-                                       {"meta", meta_file},
-                                       {"peers_file", peers_file_}},
-                                      place->files()),
-                    .environment = arm_.environment,
-                    .folder = place->path(),
-                    .limit = asking.limit};
+    SystemCommand command{.argv = FillWords(arm_.argv,
+                                            {{"context", *context},
+                                             {"question", asking.asked->task.question},
+                                             {"question_file", place->In("question.txt")},
+                                             {"base_url", asking.url},
+                                             {"model", asking.model},
+                                             {"answer_file", answer_file},
+                                             {"meta", meta_file},
+                                             {"peers_file", peers_file_}},
+                                            place->files()),
+                          .environment = arm_.environment,
+                          .folder = place->path(),
+                          .limit = asking.limit};
     // What clients of OpenAI's read; the real key is in the proxy.
     command.environment.emplace("OPENAI_API_KEY", "eval");
     command.environment.emplace("OPENAI_BASE_URL", asking.url);
@@ -268,12 +268,12 @@ class DossierSystem final : public System {
   Answer Ask(const Asking& asking, const CancelToken& cancel) const override {
     auto place = Workplace::Make(*asking.asked);
     if (!place) return Ended(RowStatus::kHarnessError, place.error().message);
-    Command command{.argv = {program_, "ask", "--json", "--no-memory", "--progress", "none",
-                             "--base-url", asking.url, "-m", asking.model},
-                    .environment = arm_.environment,
-                    .folder = place->path(),
-                    .input = asking.asked->task.question,
-                    .limit = asking.limit};
+    SystemCommand command{.argv = {program_, "ask", "--json", "--no-memory", "--progress", "none",
+                                   "--base-url", asking.url, "-m", asking.model},
+                          .environment = arm_.environment,
+                          .folder = place->path(),
+                          .input = asking.asked->task.question,
+                          .limit = asking.limit};
     if (asking.window > 0) {
       command.argv.insert(command.argv.end(), {"--window", std::to_string(asking.window)});
     }

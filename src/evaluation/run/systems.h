@@ -109,7 +109,7 @@ std::string CutMiddle(const std::string& prompt, std::int64_t tokens,
 
 // Runs a program in a process group, a home and an environment of its own, until it ends or the
 // limit has come: then TERM, two seconds, KILL, for all that it started.
-struct Command {
+struct SystemCommand {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;
   std::string folder;  // private to this call; also HOME and TMPDIR
@@ -122,7 +122,7 @@ struct CommandEnd {
   int exit_code = -1, signal = 0;
 };
 // At most 64 MiB of stdout are kept. Errors: kNotFound, kCancelled, kIo.
-Result<CommandEnd> RunCommand(const Command& command, const CancelToken& cancel);
+Result<CommandEnd> RunCommand(const SystemCommand& command, const CancelToken& cancel);
 
 // The words of a command with {context} {contexts} {question} {question_file} {base_url} {model}
 // {answer_file} {meta} put in; a word that is {contexts} alone becomes one word for each.

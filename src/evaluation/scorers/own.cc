@@ -53,7 +53,7 @@ std::set<std::string> EntriesOf(std::string_view answer) {
   return entries;
 }
 
-Reading CompareSets(const Task& task, std::string_view answer) {
+ScoreReading CompareSets(const Task& task, std::string_view answer) {
   const std::set<std::string> given = EntriesOf(answer);
   const std::vector<std::string> gold = GoldOf(task);
   const std::set<std::string> wanted(gold.begin(), gold.end());
@@ -206,16 +206,18 @@ std::optional<double> LastNumber(std::string_view text) {
   return last;
 }
 
-Reading ScoreList(const Task& task, std::string_view answer) { return CompareSets(task, answer); }
+ScoreReading ScoreList(const Task& task, std::string_view answer) {
+  return CompareSets(task, answer);
+}
 
-Reading ScoreSet(const Task& task, std::string_view answer) {
-  Reading reading = CompareSets(task, answer);
+ScoreReading ScoreSet(const Task& task, std::string_view answer) {
+  ScoreReading reading = CompareSets(task, answer);
   reading.rule = reading.score == 1 ? "equal" : "differs";
   reading.score = reading.score == 1 ? 1 : 0;
   return reading;
 }
 
-Reading ScoreLines(const Task& task, std::string_view answer) {
+ScoreReading ScoreLines(const Task& task, std::string_view answer) {
   const std::vector<std::string> gold = GoldOf(task);
   const std::vector<std::string_view> wanted(gold.begin(), gold.end());
   const std::vector<std::string_view> given = LinesOf(answer);
@@ -227,19 +229,19 @@ Reading ScoreLines(const Task& task, std::string_view answer) {
       parsed, "lcs"};
 }
 
-Reading ScoreExact(const Task& task, std::string_view answer) {
+ScoreReading ScoreExact(const Task& task, std::string_view answer) {
   const std::string_view text = TrimSpace(answer);
   const bool same = text == FirstGold(task);
   return {same ? 1.0 : 0.0, std::string(text), same ? "equal" : "differs"};
 }
 
-Reading ScoreExactNoCase(const Task& task, std::string_view answer) {
+ScoreReading ScoreExactNoCase(const Task& task, std::string_view answer) {
   const std::string text = ToLowerAscii(TrimSpace(answer));
   const bool same = text == ToLowerAscii(TrimSpace(FirstGold(task)));
   return {same ? 1.0 : 0.0, text, same ? "equal" : "differs"};
 }
 
-Reading ScoreContains(const Task& task, std::string_view answer) {
+ScoreReading ScoreContains(const Task& task, std::string_view answer) {
   const std::string text = ToLowerAscii(answer);
   for (const std::string& gold : GoldOf(task)) {
     if (text.find(ToLowerAscii(gold)) != std::string::npos) return {1, gold, "contained"};
@@ -247,21 +249,21 @@ Reading ScoreContains(const Task& task, std::string_view answer) {
   return {.rule = "none"};
 }
 
-Reading ScoreNumber(const Task& task, std::string_view answer) {
+ScoreReading ScoreNumber(const Task& task, std::string_view answer) {
   const auto given = LastNumber(Tidy(answer)), wanted = LastNumber(FirstGold(task));
   if (!given || !wanted) return {.rule = "none"};
   const bool near = std::fabs(*given - *wanted) <= Tolerance(task);
   return {near ? 1.0 : 0.0, fmt::format("{}", *given), near ? "number" : "differs"};
 }
 
-Reading ScoreDate(const Task& task, std::string_view answer) {
+ScoreReading ScoreDate(const Task& task, std::string_view answer) {
   const auto given = LastDate(Tidy(answer)), wanted = ParseDate(FirstGold(task));
   if (!given || !wanted) return {.rule = "none"};
   const bool near = std::abs(*given - *wanted) <= Tolerance(task);
   return {near ? 1.0 : 0.0, IsoDate(*given), near ? "date" : "differs"};
 }
 
-Reading ScoreRegex(const Task& task, std::string_view answer) {
+ScoreReading ScoreRegex(const Task& task, std::string_view answer) {
   RE2::Options quiet;
   quiet.set_log_errors(false);
   const RE2 pattern(FirstGold(task), quiet);
@@ -270,13 +272,13 @@ Reading ScoreRegex(const Task& task, std::string_view answer) {
   return {found ? 1.0 : 0.0, std::string(TrimSpace(answer)), found ? "match" : "none"};
 }
 
-Reading ScoreJson(const Task& task, std::string_view answer) {
+ScoreReading ScoreJson(const Task& task, std::string_view answer) {
   const auto given = ParseJson(Tidy(answer)), wanted = ParseJson(FirstGold(task));
   if (!given || !wanted) return {.rule = "none"};
   return {*given == *wanted ? 1.0 : 0.0, ToJson(*given), *given == *wanted ? "equal" : "differs"};
 }
 
-Reading LenientOolong(const Task& task, std::string_view answer) {
+ScoreReading LenientOolong(const Task& task, std::string_view answer) {
   const std::string text = ToLowerAscii(Tidy(answer));
   const std::string type = MetaText(task, "answer_type");
   if (utf8::CodePoints(text) > kLongestShortAnswer) return {.rule = "long"};
@@ -308,7 +310,7 @@ Reading LenientOolong(const Task& task, std::string_view answer) {
   return {named ? 1.0 : 0.0, text, "named"};
 }
 
-Reading LenientChoice(const Task& task, std::string_view answer) {
+ScoreReading LenientChoice(const Task& task, std::string_view answer) {
   const std::string text = Tidy(answer);
   if (utf8::CodePoints(text) > kLongestShortAnswer) return {.rule = "long"};
   std::string last;
@@ -318,7 +320,7 @@ Reading LenientChoice(const Task& task, std::string_view answer) {
   return {!last.empty() && last == FirstGold(task) ? 1.0 : 0.0, last, "letter"};
 }
 
-Reading LenientShort(const Task& task, std::string_view answer) {
+ScoreReading LenientShort(const Task& task, std::string_view answer) {
   std::string text = ToLowerAscii(Tidy(answer));
   if (text.ends_with('.')) text.pop_back();
   if (utf8::CodePoints(text) > kLongestShortAnswer) return {.rule = "long"};

@@ -207,9 +207,9 @@ double F1(std::size_t common, std::size_t wanted, std::size_t given) {
   return 2.0 * static_cast<double>(common) / static_cast<double>(wanted + given);
 }
 
-Reading ScoreOolong(const Task& task, std::string_view answer) {
+ScoreReading ScoreOolong(const Task& task, std::string_view answer) {
   const std::string gold = FirstGold(task);
-  Reading reading{.parsed = OolongCandidate(answer), .rule = "none"};
+  ScoreReading reading{.parsed = OolongCandidate(answer), .rule = "none"};
   if (reading.parsed == gold) {
     reading.score = 1;
     reading.rule = "equal";
@@ -233,10 +233,10 @@ Reading ScoreOolong(const Task& task, std::string_view answer) {
   return reading;
 }
 
-Reading ScoreOolongReal(const Task& task, std::string_view answer) {
+ScoreReading ScoreOolongReal(const Task& task, std::string_view answer) {
   const std::string_view content = Unbox(answer);
   const Boxed gold = BoxedOf(FirstGold(task)), given = BoxedOf(content);
-  Reading reading{.parsed = std::string(content), .rule = "kind"};
+  ScoreReading reading{.parsed = std::string(content), .rule = "kind"};
   if (gold.number && given.number) {
     return {NearScore(*gold.number, *given.number), reading.parsed, "number"};
   }
@@ -250,7 +250,7 @@ Reading ScoreOolongReal(const Task& task, std::string_view answer) {
           "list"};
 }
 
-Reading ScorePairs(const Task& task, std::string_view answer) {
+ScoreReading ScorePairs(const Task& task, std::string_view answer) {
   const std::string gold = Join(GoldOf(task), "\n");
   const std::vector<Pair> wanted = PairsOf(gold), given = PairsOf(answer);
   std::vector<Pair> common;
@@ -261,7 +261,7 @@ Reading ScorePairs(const Task& task, std::string_view answer) {
           "f1"};
 }
 
-Reading ScoreRuler(const Task& task, std::string_view answer) {
+ScoreReading ScoreRuler(const Task& task, std::string_view answer) {
   std::string text(PythonStrip(answer));
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20) c = '\n';
@@ -277,7 +277,7 @@ Reading ScoreRuler(const Task& task, std::string_view answer) {
           "all"};
 }
 
-Reading ScoreChoice(const Task& task, std::string_view answer) {
+ScoreReading ScoreChoice(const Task& task, std::string_view answer) {
   constexpr std::string_view kMark = "The correct answer is ";
   std::string text(answer);
   std::erase(text, '*');

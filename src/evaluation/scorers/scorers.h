@@ -1,6 +1,6 @@
 // The rules of scoring, one function each; score.h is the way in.
 //
-//   const Reading reading = ScoreOolong(task, "Label: ham");   // {1.0, "ham", "equal"}
+//   const ScoreReading reading = ScoreOolong(task, "Label: ham");   // {1.0, "ham", "equal"}
 //
 // A rule reads the answer exactly as its published code does, oddities too, so that scores can be
 // compared with those that others print. `lenient` is another reading beside it, never in its
@@ -19,33 +19,33 @@
 
 namespace dossier::evaluation {
 
-struct Reading {
+struct ScoreReading {
   double score = 0;
   std::string parsed, rule;
 };
 
 // Published rules.
-Reading ScoreOolong(const Task& task, std::string_view answer);
-Reading ScoreOolongReal(const Task& task, std::string_view answer);
-Reading ScorePairs(const Task& task, std::string_view answer);
-Reading ScoreRuler(const Task& task, std::string_view answer);
-Reading ScoreChoice(const Task& task, std::string_view answer);
+ScoreReading ScoreOolong(const Task& task, std::string_view answer);
+ScoreReading ScoreOolongReal(const Task& task, std::string_view answer);
+ScoreReading ScorePairs(const Task& task, std::string_view answer);
+ScoreReading ScoreRuler(const Task& task, std::string_view answer);
+ScoreReading ScoreChoice(const Task& task, std::string_view answer);
 // Own rules, over lists, lines and questions of users.
-Reading ScoreList(const Task& task, std::string_view answer);
-Reading ScoreLines(const Task& task, std::string_view answer);
-Reading ScoreSet(const Task& task, std::string_view answer);
-Reading ScoreExact(const Task& task, std::string_view answer);
-Reading ScoreExactNoCase(const Task& task, std::string_view answer);
-Reading ScoreContains(const Task& task, std::string_view answer);
-Reading ScoreNumber(const Task& task, std::string_view answer);  // `near` too: meta.tolerance
-Reading ScoreDate(const Task& task, std::string_view answer);
-Reading ScoreRegex(const Task& task, std::string_view answer);
-Reading ScoreJson(const Task& task, std::string_view answer);
+ScoreReading ScoreList(const Task& task, std::string_view answer);
+ScoreReading ScoreLines(const Task& task, std::string_view answer);
+ScoreReading ScoreSet(const Task& task, std::string_view answer);
+ScoreReading ScoreExact(const Task& task, std::string_view answer);
+ScoreReading ScoreExactNoCase(const Task& task, std::string_view answer);
+ScoreReading ScoreContains(const Task& task, std::string_view answer);
+ScoreReading ScoreNumber(const Task& task, std::string_view answer);  // `near` too: meta.tolerance
+ScoreReading ScoreDate(const Task& task, std::string_view answer);
+ScoreReading ScoreRegex(const Task& task, std::string_view answer);
+ScoreReading ScoreJson(const Task& task, std::string_view answer);
 
 // Tolerant readings.
-Reading LenientOolong(const Task& task, std::string_view answer);
-Reading LenientChoice(const Task& task, std::string_view answer);
-Reading LenientShort(const Task& task, std::string_view answer);  // number, date, list, text
+ScoreReading LenientOolong(const Task& task, std::string_view answer);
+ScoreReading LenientChoice(const Task& task, std::string_view answer);
+ScoreReading LenientShort(const Task& task, std::string_view answer);  // number, date, list, text
 
 // What the rules share.
 std::vector<std::string> GoldOf(const Task& task);

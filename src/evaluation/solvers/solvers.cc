@@ -92,7 +92,7 @@ Result<std::string> Solve(Solver solver, const Task& task, const TaskSet& set) {
     case Solver::kBlind:
       return Guess(task, 0);
     case Solver::kChance: {
-      Stream stream = Stream::For(task.family, set.manifest.seed, "chance/" + task.id);
+      RandomStream stream = RandomStream::For(task.family, set.manifest.seed, "chance/" + task.id);
       return Guess(task, static_cast<std::size_t>(stream.Below(1 << 20)));
     }
   }

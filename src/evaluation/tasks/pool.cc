@@ -46,8 +46,8 @@ bool NamesALabel(std::string_view text, const std::vector<std::string>& lower_la
 
 }  // namespace
 
-Result<Pool> Pool::Open(const PoolOptions& options) {
-  Pool pool;
+Result<TextPool> TextPool::Open(const TextPoolOptions& options) {
+  TextPool pool;
   if (!options.path.empty()) {
     DOSSIER_RETURN_IF_ERROR(pool.Read(options));
     return pool;
@@ -60,7 +60,7 @@ Result<Pool> Pool::Open(const PoolOptions& options) {
   return pool;
 }
 
-Status Pool::Read(const PoolOptions& options) {
+Status TextPool::Read(const TextPoolOptions& options) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string file, ReadNamedFile(options.path, kMostPoolBytes));
   info_.sha256 = Sha256Hex(file);
   std::map<std::string, std::set<std::string>> labels_of;  // text -> its labels
@@ -97,7 +97,7 @@ Status Pool::Read(const PoolOptions& options) {
   texts_.resize(labels_.size());
   std::vector<std::string> lower_labels;
   for (const std::string& label : labels_) lower_labels.push_back(ToLowerAscii(label));
-  const bool drop_leaky = options.leaky == PoolOptions::LeakyTexts::kDrop;
+  const bool drop_leaky = options.leaky == TextPoolOptions::LeakyTexts::kDrop;
   for (const auto& [text, known] : labels_of) {
     const std::uint64_t size = utf8::CodePoints(text);
     if (known.size() > 1) {
@@ -117,11 +117,11 @@ Status Pool::Read(const PoolOptions& options) {
   return {};
 }
 
-std::size_t Pool::Count(std::size_t label) const {
+std::size_t TextPool::Count(std::size_t label) const {
   return texts_.empty() ? grammar::Count(grammar::Topics()[label]) : texts_[label].size();
 }
 
-std::string Pool::Text(std::size_t label, std::size_t index) const {
+std::string TextPool::Text(std::size_t label, std::size_t index) const {
   return texts_.empty() ? grammar::Text(grammar::Topics()[label], index) : texts_[label][index];
 }
 

@@ -1,6 +1,6 @@
 // The texts of which windows are made, each with the label that its meaning has.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(Pool pool, Pool::Open({}));            // the built-in one
+//   DOSSIER_ASSIGN_OR_RETURN(TextPool pool, TextPool::Open({}));            // the built-in one
 //   pool.labels();                                                  // in byte order
 //   pool.Text(label, 17);                                           // made when asked for
 //
@@ -21,17 +21,17 @@
 
 namespace dossier::evaluation {
 
-struct PoolOptions {
+struct TextPoolOptions {
   std::string path;  // empty: the built-in pool
   std::string text_field = "text", label_field = "label";
   enum class LeakyTexts : std::uint8_t { kDrop, kKeep } leaky = LeakyTexts::kDrop;
 };
 
-class Pool {
+class TextPool {
  public:
   // Errors: those of the file; kConfig naming the line (a bad row, a label with a character that
   // the official parser eats) or what is missing (fewer than two labels).
-  static Result<Pool> Open(const PoolOptions& options);
+  static Result<TextPool> Open(const TextPoolOptions& options);
 
   const std::vector<std::string>& labels() const { return labels_; }
   std::size_t Count(std::size_t label) const;
@@ -39,7 +39,7 @@ class Pool {
   const PoolInfo& info() const { return info_; }
 
  private:
-  Status Read(const PoolOptions& options);
+  Status Read(const TextPoolOptions& options);
 
   std::vector<std::string> labels_;
   std::vector<std::vector<std::string>> texts_;  // by label; empty: the grammar

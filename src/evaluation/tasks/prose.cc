@@ -63,7 +63,7 @@ Result<Prose> Prose::Open(const std::string& path) {
   return prose;
 }
 
-std::string Prose::Paragraph(std::size_t number, Stream* stream) const {
+std::string Prose::Paragraph(std::size_t number, RandomStream* stream) const {
   if (!paragraphs_.empty()) return paragraphs_[number % paragraphs_.size()];
   const auto topics = grammar::Topics();
   std::string paragraph;

@@ -26,7 +26,7 @@ class Prose {
   static Result<Prose> Open(const std::string& path);
 
   // The paragraph at `number` of a text; `stream` makes it where there is no file.
-  std::string Paragraph(std::size_t number, Stream* stream) const;
+  std::string Paragraph(std::size_t number, RandomStream* stream) const;
 
  private:
   std::vector<std::string> paragraphs_;

@@ -24,12 +24,12 @@ std::uint64_t StreamSeed(std::string_view family, std::uint64_t seed, std::strin
       ExactNumber<std::uint64_t>(std::string_view(hex).substr(0, 16), 16).value_or(0));
 }
 
-Stream::Stream(std::uint64_t seed) {
+RandomStream::RandomStream(std::uint64_t seed) {
   Random fill(seed);
   for (std::uint64_t& word : state_) word = fill.Next();
 }
 
-std::uint64_t Stream::Next() {
+std::uint64_t RandomStream::Next() {
   const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
   const std::uint64_t shifted = state_[1] << 17;
   state_[2] ^= state_[0];
@@ -41,7 +41,7 @@ std::uint64_t Stream::Next() {
   return result;
 }
 
-std::uint64_t Stream::Below(std::uint64_t limit) {
+std::uint64_t RandomStream::Below(std::uint64_t limit) {
   __extension__ using Wide = unsigned __int128;
   Wide product = static_cast<Wide>(Next()) * limit;
   if (static_cast<std::uint64_t>(product) < limit) {
@@ -53,7 +53,7 @@ std::uint64_t Stream::Below(std::uint64_t limit) {
   return static_cast<std::uint64_t>(product >> 64);
 }
 
-std::vector<std::uint32_t> Stream::Sample(std::size_t limit, std::size_t count) {
+std::vector<std::uint32_t> RandomStream::Sample(std::size_t limit, std::size_t count) {
   count = std::min(count, limit);
   // A shuffle of all numbers of which only those that were moved are kept.
   std::unordered_map<std::size_t, std::size_t> moved;
@@ -71,14 +71,14 @@ std::vector<std::uint32_t> Stream::Sample(std::size_t limit, std::size_t count) 
   return numbers;
 }
 
-std::string Stream::Uuid() {
+std::string RandomStream::Uuid() {
   const std::uint64_t high = (Next() & ~0xf000ull) | 0x4000ull;
   const std::uint64_t low = (Next() & ~(0xc0ull << 56)) | (0x80ull << 56);
   return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff,
                      high & 0xffff, low >> 48, low & 0xffffffffffffull);
 }
 
-std::string Stream::Digits(std::size_t count) {
+std::string RandomStream::Digits(std::size_t count) {
   std::string digits(1, static_cast<char>('1' + Below(9)));
   while (digits.size() < count) digits.push_back(static_cast<char>('0' + Below(10)));
   return digits;

@@ -1,6 +1,6 @@
 // Seeded draws that are the same on every machine: one stream for each window and purpose.
 //
-//   Stream stream = Stream::For("aggregate", 1, "16384/window/0");
+//   RandomStream stream = RandomStream::For("aggregate", 1, "16384/window/0");
 //   std::uint64_t user = 10000 + stream.Below(90000);
 //   stream.Shuffle(&lines);
 //
@@ -23,12 +23,12 @@ namespace dossier::evaluation {
 // The first 8 bytes, little-endian, of SHA-256 over the schema, family, seed and path.
 std::uint64_t StreamSeed(std::string_view family, std::uint64_t seed, std::string_view path);
 
-class Stream {
+class RandomStream {
  public:
-  explicit Stream(std::uint64_t seed);
-  explicit Stream(const std::array<std::uint64_t, 4>& state) : state_(state) {}
-  static Stream For(std::string_view family, std::uint64_t seed, std::string_view path) {
-    return Stream(StreamSeed(family, seed, path));
+  explicit RandomStream(std::uint64_t seed);
+  explicit RandomStream(const std::array<std::uint64_t, 4>& state) : state_(state) {}
+  static RandomStream For(std::string_view family, std::uint64_t seed, std::string_view path) {
+    return RandomStream(StreamSeed(family, seed, path));
   }
 
   std::uint64_t Next();

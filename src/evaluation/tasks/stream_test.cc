@@ -10,24 +10,24 @@ namespace {
 
 // EVL-2, EVL-A1: the vectors that every implementation has to give.
 TEST(StreamTest, DrawsWhatIsWrittenDown) {
-  Stream plain(std::array<std::uint64_t, 4>{1, 2, 3, 4});
+  RandomStream plain(std::array<std::uint64_t, 4>{1, 2, 3, 4});
   EXPECT_EQ(plain.Next(), 11520u);
   EXPECT_EQ(plain.Next(), 0u);
   EXPECT_EQ(plain.Next(), 1509978240u);
   EXPECT_EQ(StreamSeed("aggregate", 1, "window/0"), 0xa5ebb23072e78f5aull);
-  EXPECT_EQ(Stream::For("aggregate", 1, "window/0").Next(), 0x9f2c528724e3336aull);
+  EXPECT_EQ(RandomStream::For("aggregate", 1, "window/0").Next(), 0x9f2c528724e3336aull);
 }
 
 // EVL-2
 TEST(StreamTest, ShufflesFromTheLastIndexDown) {
   std::vector<int> numbers(10);
   std::iota(numbers.begin(), numbers.end(), 0);
-  Stream(1).Shuffle(&numbers);
+  RandomStream(1).Shuffle(&numbers);
   EXPECT_EQ(numbers, (std::vector<int>{3, 6, 1, 5, 0, 9, 2, 8, 4, 7}));
 }
 
 TEST(StreamTest, SamplesDifferentNumbersBelowTheLimit) {
-  Stream stream(7);
+  RandomStream stream(7);
   const auto sample = stream.Sample(1000, 300);
   EXPECT_EQ(std::set<std::uint32_t>(sample.begin(), sample.end()).size(), 300u);
   EXPECT_LT(*std::max_element(sample.begin(), sample.end()), 1000u);
@@ -35,7 +35,7 @@ TEST(StreamTest, SamplesDifferentNumbersBelowTheLimit) {
 }
 
 TEST(StreamTest, WritesUuidsOfVersionFour) {
-  Stream stream(3);
+  RandomStream stream(3);
   for (int i = 0; i < 100; ++i) {
     const std::string uuid = stream.Uuid();
     ASSERT_EQ(uuid.size(), 36u);

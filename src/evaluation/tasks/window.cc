@@ -46,14 +46,14 @@ std::string Before(std::int64_t lines, const std::string& noun,
       lines, noun, ListOf(labels));
 }
 
-void AppendLine(const Line& line, std::string_view text, std::string* out) {
+void AppendLine(const WindowLine& line, std::string_view text, std::string* out) {
   fmt::format_to(std::back_inserter(*out), "Date: {} || User: {} || Instance: {}",
                  LineDate(line.day), line.user, text);
 }
 
 // How many lines each label has of `count`: by its share, rounded half up; the first takes the
 // rest.
-std::vector<std::int64_t> Shares(std::int64_t count, std::size_t labels, Stream* stream) {
+std::vector<std::int64_t> Shares(std::int64_t count, std::size_t labels, RandomStream* stream) {
   const auto skew = stream->Below(5);
   std::vector<std::int64_t> weights(labels);
   std::int64_t sum = 0;
@@ -72,7 +72,7 @@ std::vector<std::int64_t> Shares(std::int64_t count, std::size_t labels, Stream*
   return counts;
 }
 
-std::vector<std::int32_t> CommonUsers(std::int64_t lines, Stream* stream) {
+std::vector<std::int32_t> CommonUsers(std::int64_t lines, RandomStream* stream) {
   std::vector<std::int32_t> users;
   for (const std::uint32_t id :
        stream->Sample(90'000, static_cast<std::size_t>(std::max<std::int64_t>(1, lines / 10)))) {
@@ -81,12 +81,13 @@ std::vector<std::int32_t> CommonUsers(std::int64_t lines, Stream* stream) {
   return users;
 }
 
-Result<std::vector<Line>> DrawLines(std::int64_t count, const Pool& pool, Stream stream) {
+Result<std::vector<WindowLine>> DrawLines(std::int64_t count, const TextPool& pool,
+                                          RandomStream stream) {
   const std::vector<std::int64_t> counts = Shares(count, pool.labels().size(), &stream);
   const std::vector<std::int32_t> common = CommonUsers(count, &stream);
   const std::unordered_set<std::int32_t> known(common.begin(), common.end());
   const std::int32_t first = DayOf(2022, 2, 16), last = DayOf(2025, 6, 21);
-  std::vector<Line> lines;
+  std::vector<WindowLine> lines;
   lines.reserve(static_cast<std::size_t>(count));
   for (std::uint32_t label = 0; label < counts.size(); ++label) {
     const auto wanted = static_cast<std::size_t>(counts[label]);
@@ -98,7 +99,7 @@ Result<std::vector<Line>> DrawLines(std::int64_t count, const Pool& pool, Stream
           pool.Count(label), pool.labels()[label], count, wanted);
     }
     for (const std::uint32_t text : stream.Sample(pool.Count(label), wanted)) {
-      Line line{.label = label, .text = text};
+      WindowLine line{.label = label, .text = text};
       if (stream.Below(10) < 8 || known.size() >= 90'000) {
         line.user = stream.Pick(common);
       } else {
@@ -122,13 +123,13 @@ std::string LengthName(std::int64_t length) {
   return length % 1024 == 0 ? fmt::format("{}K", length / 1024) : std::to_string(length);
 }
 
-void WriteTexts(const WindowSpec& spec, const Pool& pool, const tokens::Counter& counter,
+void WriteTexts(const WindowSpec& spec, const TextPool& pool, const tokens::Counter& counter,
                 Window* window) {
   const std::string frame =
       Before(static_cast<std::int64_t>(window->lines.size()), spec.noun, window->labels);
   window->text = frame + "\n\n";
   window->labelled = window->text;
-  for (const Line& line : window->lines) {
+  for (const WindowLine& line : window->lines) {
     const std::size_t begin = window->text.size();
     AppendLine(line, pool.Text(line.label, line.text), &window->text);
     if (!line.planted.empty()) window->text.append(" ").append(line.planted);
@@ -141,13 +142,13 @@ void WriteTexts(const WindowSpec& spec, const Pool& pool, const tokens::Counter&
   window->tokens = counter.CountText(window->text).upper();
 }
 
-Result<Pool> OpenPool(const FamilySpec& spec) {
-  PoolOptions options{.path = spec.items};
+Result<TextPool> OpenPool(const FamilySpec& spec) {
+  TextPoolOptions options{.path = spec.items};
   const auto setting = [&](const char* name) {
     const auto found = spec.settings.find(name);
     return found == spec.settings.end() ? std::string() : found->second;
   };
-  if (setting("drop_leaky") == "off") options.leaky = PoolOptions::LeakyTexts::kKeep;
+  if (setting("drop_leaky") == "off") options.leaky = TextPoolOptions::LeakyTexts::kKeep;
   const std::string map = setting("map");
   for (const std::string_view part : Split(map, ',')) {
     if (part.empty()) continue;
@@ -157,10 +158,10 @@ Result<Pool> OpenPool(const FamilySpec& spec) {
     }
     (names[0] == "text" ? options.text_field : options.label_field) = names[1];
   }
-  return Pool::Open(options);
+  return TextPool::Open(options);
 }
 
-LineCost MeasureLines(const Pool& pool, const tokens::Counter& counter) {
+LineCost MeasureLines(const TextPool& pool, const tokens::Counter& counter) {
   std::size_t all = 0;
   for (std::size_t i = 0; i < pool.labels().size(); ++i) all += pool.Count(i);
   const std::size_t step = std::max<std::size_t>(1, all / kMeasured);
@@ -179,7 +180,7 @@ LineCost MeasureLines(const Pool& pool, const tokens::Counter& counter) {
   return cost;
 }
 
-Result<Window> MakeWindow(const WindowSpec& spec, const Pool& pool, const LineCost& cost,
+Result<Window> MakeWindow(const WindowSpec& spec, const TextPool& pool, const LineCost& cost,
                           const tokens::Counter& counter) {
   const std::int64_t prompt =
       2 * counter.CountText(Before(100'000, spec.noun, pool.labels()) + "\n\n").upper();
@@ -188,8 +189,8 @@ Result<Window> MakeWindow(const WindowSpec& spec, const Pool& pool, const LineCo
   const std::string path = fmt::format("{}/window/{}", spec.length, spec.number);
   while (count >= kFewestLines) {
     Window window{.labels = pool.labels()};
-    DOSSIER_ASSIGN_OR_RETURN(window.lines,
-                             DrawLines(count, pool, Stream::For(spec.family, spec.seed, path)));
+    DOSSIER_ASSIGN_OR_RETURN(
+        window.lines, DrawLines(count, pool, RandomStream::For(spec.family, spec.seed, path)));
     WriteTexts(spec, pool, counter, &window);
     if (window.tokens <= spec.length) return window;
     const std::int64_t excess = window.tokens - spec.length;

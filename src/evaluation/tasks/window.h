@@ -22,7 +22,7 @@
 
 namespace dossier::evaluation {
 
-struct Line {
+struct WindowLine {
   std::uint32_t label = 0;  // index in Window::labels
   std::uint32_t text = 0;   // index in the pool
   std::int32_t user = 0;
@@ -32,7 +32,7 @@ struct Line {
 
 struct Window {
   std::vector<std::string> labels;  // in byte order
-  std::vector<Line> lines;          // as they stand
+  std::vector<WindowLine> lines;    // as they stand
   std::string text, labelled;
   std::int64_t tokens = 0;  // of `text`
 };
@@ -50,19 +50,19 @@ struct LineCost {
   std::int64_t tokens = 0, lines = 0;
 };
 
-LineCost MeasureLines(const Pool& pool, const tokens::Counter& counter);
+LineCost MeasureLines(const TextPool& pool, const tokens::Counter& counter);
 
 // Errors: kConfig where the length is too small for five lines (with the smallest that works), or
 // the pool has too few texts of a label.
-Result<Window> MakeWindow(const WindowSpec& spec, const Pool& pool, const LineCost& cost,
+Result<Window> MakeWindow(const WindowSpec& spec, const TextPool& pool, const LineCost& cost,
                           const tokens::Counter& counter);
 
 // Writes both texts of `window` anew, after lines were changed; `tokens` is counted again.
-void WriteTexts(const WindowSpec& spec, const Pool& pool, const tokens::Counter& counter,
+void WriteTexts(const WindowSpec& spec, const TextPool& pool, const tokens::Counter& counter,
                 Window* window);
 
 // The pool that the spec of a family names: --items, `map`, `drop_leaky`.
-Result<Pool> OpenPool(const FamilySpec& spec);
+Result<TextPool> OpenPool(const FamilySpec& spec);
 
 // "16K" for 16384, "1000" for 1000: as it stands in ids.
 std::string LengthName(std::int64_t length);

@@ -2,13 +2,13 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <span>
 
+#include "base/process/shared_library.h"
 #include "base/text/text.h"
 #include "inspect/containers/byte_reader.h"
 
@@ -44,45 +44,30 @@ struct ArchiveApi {
   decltype(&archive_entry_filetype) entry_filetype;
 };
 
-template <typename Function>
-void Resolve(void* library, const char* name, Function& out, const char*& missing) {
-  out = reinterpret_cast<Function>(dlsym(library, name));
-  if (!out && !missing) missing = name;
-}
-
 Result<ArchiveApi> LoadLibrary() {
-  void* library = dlopen("libarchive.so.13", RTLD_LAZY | RTLD_LOCAL);
-  if (!library) {
-    return MakeError(ErrorCode::kUnavailable,
-                     "libarchive.so.13 cannot be loaded ({}); install the package libarchive13",
-                     dlerror());
-  }
+  DOSSIER_ASSIGN_OR_RETURN(SharedLibrary library,
+                           SharedLibrary::Load("libarchive.so.13", "libarchive13"));
   ArchiveApi api{};
-  const char* missing = nullptr;
-  Resolve(library, "archive_read_new", api.read_new, missing);
-  Resolve(library, "archive_read_free", api.read_free, missing);
-  Resolve(library, "archive_read_append_filter", api.read_append_filter, missing);
-  Resolve(library, "archive_read_support_format_raw", api.read_support_format_raw, missing);
-  Resolve(library, "archive_read_support_format_tar", api.read_support_format_tar, missing);
-  Resolve(library, "archive_read_support_format_zip_seekable", api.read_support_format_zip,
-          missing);
-  Resolve(library, "archive_read_set_read_callback", api.read_set_read_callback, missing);
-  Resolve(library, "archive_read_set_skip_callback", api.read_set_skip_callback, missing);
-  Resolve(library, "archive_read_set_seek_callback", api.read_set_seek_callback, missing);
-  Resolve(library, "archive_read_set_callback_data", api.read_set_callback_data, missing);
-  Resolve(library, "archive_read_open1", api.read_open1, missing);
-  Resolve(library, "archive_read_next_header", api.read_next_header, missing);
-  Resolve(library, "archive_read_data", api.read_data, missing);
-  Resolve(library, "archive_filter_bytes", api.filter_bytes, missing);
-  Resolve(library, "archive_error_string", api.error_string, missing);
-  Resolve(library, "archive_set_error", api.set_error, missing);
-  Resolve(library, "archive_entry_pathname", api.entry_pathname, missing);
-  Resolve(library, "archive_entry_size", api.entry_size, missing);
-  Resolve(library, "archive_entry_filetype", api.entry_filetype, missing);
-  if (missing) {
-    return MakeError(ErrorCode::kUnavailable,
-                     "libarchive.so.13 has no {}; version 3.6 or newer is needed", missing);
-  }
+  library.Find("archive_read_new", api.read_new);
+  library.Find("archive_read_free", api.read_free);
+  library.Find("archive_read_append_filter", api.read_append_filter);
+  library.Find("archive_read_support_format_raw", api.read_support_format_raw);
+  library.Find("archive_read_support_format_tar", api.read_support_format_tar);
+  library.Find("archive_read_support_format_zip_seekable", api.read_support_format_zip);
+  library.Find("archive_read_set_read_callback", api.read_set_read_callback);
+  library.Find("archive_read_set_skip_callback", api.read_set_skip_callback);
+  library.Find("archive_read_set_seek_callback", api.read_set_seek_callback);
+  library.Find("archive_read_set_callback_data", api.read_set_callback_data);
+  library.Find("archive_read_open1", api.read_open1);
+  library.Find("archive_read_next_header", api.read_next_header);
+  library.Find("archive_read_data", api.read_data);
+  library.Find("archive_filter_bytes", api.filter_bytes);
+  library.Find("archive_error_string", api.error_string);
+  library.Find("archive_set_error", api.set_error);
+  library.Find("archive_entry_pathname", api.entry_pathname);
+  library.Find("archive_entry_size", api.entry_size);
+  library.Find("archive_entry_filetype", api.entry_filetype);
+  DOSSIER_RETURN_IF_ERROR(library.Check("version 3.6 or newer is needed"));
   return api;
 }
 

@@ -10,7 +10,7 @@
 namespace dossier::inspect {
 
 Status ReadText(const Scan& scan, std::uint64_t skip,
-                const std::function<Flow(std::string_view)>& take) {
+                const std::function<ReadFlow(std::string_view)>& take) {
   TextStream stream(scan.source, scan.stream);
   while (true) {
     DOSSIER_ASSIGN_OR_RETURN(std::string_view block, stream.Next());
@@ -21,7 +21,7 @@ Status ReadText(const Scan& scan, std::uint64_t skip,
     }
     block.remove_prefix(static_cast<std::size_t>(skip));
     skip = 0;
-    if (take(block) == Flow::kStop) return {};
+    if (take(block) == ReadFlow::kStop) return {};
   }
 }
 
@@ -48,7 +48,7 @@ Result<Places> FindPlaces(const Scan& scan, const std::set<std::uint64_t>& decod
   return places;
 }
 
-Result<Place> FindPlace(const Scan& scan, std::uint64_t decoded_offset) {
+Result<StoredPlace> FindPlace(const Scan& scan, std::uint64_t decoded_offset) {
   DOSSIER_ASSIGN_OR_RETURN(Places places, FindPlaces(scan, {decoded_offset}));
   return places[decoded_offset];
 }
@@ -74,7 +74,7 @@ void AddNote(Description* out, std::string code, std::string text) {
   out->notes.push_back({std::move(code), std::nullopt, std::nullopt, std::move(text)});
 }
 
-void AddNote(Description* out, std::string code, std::string text, const Place& place) {
+void AddNote(Description* out, std::string code, std::string text, const StoredPlace& place) {
   out->notes.push_back({std::move(code), place.offset, place.line, std::move(text)});
 }
 

@@ -88,24 +88,24 @@ struct Scan {
   Exactness exactness() const { return complete ? Exactness::kExact : Exactness::kBound; }
 };
 
-enum class Flow : std::uint8_t { kContinue, kStop };
+enum class ReadFlow : std::uint8_t { kContinue, kStop };
 
 // Hands the text to `take`, block by block, from decoded byte `skip` on.
 Status ReadText(const Scan& scan, std::uint64_t skip,
-                const std::function<Flow(std::string_view)>& take);
+                const std::function<ReadFlow(std::string_view)>& take);
 
-struct Place {
+struct StoredPlace {
   std::uint64_t offset = 0;  // stored bytes
   std::uint64_t line = 1;
 };
 // Where bytes of the decoded text are stored, by their offset in it: one more reading of the text,
 // up to the last of them.
-using Places = std::map<std::uint64_t, Place>;
+using Places = std::map<std::uint64_t, StoredPlace>;
 Result<Places> FindPlaces(const Scan& scan, const std::set<std::uint64_t>& decoded_offsets);
-Result<Place> FindPlace(const Scan& scan, std::uint64_t decoded_offset);
+Result<StoredPlace> FindPlace(const Scan& scan, std::uint64_t decoded_offset);
 
 void AddNote(Description* out, std::string code, std::string text);
-void AddNote(Description* out, std::string code, std::string text, const Place& place);
+void AddNote(Description* out, std::string code, std::string text, const StoredPlace& place);
 
 // Fields, their number and the main text field.
 void SetFields(const Scan& scan, const FieldCollector& collector);

@@ -160,7 +160,7 @@ Result<NdjsonScan> ScanNdjson(const Scan& scan) {
   scanner.Capture(&result.sample);
   DOSSIER_RETURN_IF_ERROR(ReadText(scan, 0, [&](std::string_view block) {
     scanner.Feed(block);
-    return scanner.hopeless() ? Flow::kStop : Flow::kContinue;
+    return scanner.hopeless() ? ReadFlow::kStop : ReadFlow::kContinue;
   }));
   result.summary = scanner.Finish(scan.ends());
   return result;
@@ -170,7 +170,7 @@ Result<JsonScan> ScanJson(const Scan& scan, JsonSequence sequence, JsonRecords l
   JsonScanner scanner(scan.limits(), sequence, std::move(list));
   DOSSIER_RETURN_IF_ERROR(ReadText(scan, 0, [&](std::string_view block) {
     scanner.Feed(block);
-    return scanner.failed() ? Flow::kStop : Flow::kContinue;
+    return scanner.failed() ? ReadFlow::kStop : ReadFlow::kContinue;
   }));
   const JsonSummary& summary = scanner.Finish();
   return JsonScan{summary, scanner.fields(), scanner.sample()};
@@ -188,10 +188,10 @@ void SetCapture(const Scan& scan, const JsonCapture& capture) {
 Status NoteMalformed(const Scan& scan, const NdjsonSummary& summary) {
   if (summary.malformed == 0) return {};
   std::set<std::uint64_t> offsets;
-  for (const LineFault& fault : summary.faults) offsets.insert(fault.offset);
+  for (const JsonLineFault& fault : summary.faults) offsets.insert(fault.offset);
   DOSSIER_ASSIGN_OR_RETURN(Places places, FindPlaces(scan, offsets));
   std::string lines;
-  for (const LineFault& fault : summary.faults) {
+  for (const JsonLineFault& fault : summary.faults) {
     if (!lines.empty()) lines += "; ";
     lines +=
         fmt::format("line {}: {}", GroupDigits(places[fault.offset].line), FaultText(fault.fault));
@@ -274,7 +274,7 @@ Status TakeListOfObject(const Scan& scan, const JsonRecords& list) {
 
 Status TakeBrokenJson(const Scan& scan, const JsonScan& found) {
   TakeJson(scan, found);
-  DOSSIER_ASSIGN_OR_RETURN(const Place place, FindPlace(scan, found.summary.fault_offset));
+  DOSSIER_ASSIGN_OR_RETURN(const StoredPlace place, FindPlace(scan, found.summary.fault_offset));
   const bool deep = found.summary.fault == JsonFault::kTooDeep;
   AddNote(scan.out, deep ? "too-deep" : "broken", std::string(FaultText(found.summary.fault)),
           place);
@@ -298,7 +298,7 @@ Result<bool> DescribeJsonc(const Scan& scan) {
   JsonScanner scanner(scan.limits());
   DOSSIER_RETURN_IF_ERROR(ReadText(scan, 0, [&](std::string_view block) {
     scanner.Feed(filter.Take(block));
-    return scanner.failed() ? Flow::kStop : Flow::kContinue;
+    return scanner.failed() ? ReadFlow::kStop : ReadFlow::kContinue;
   }));
   const JsonSummary& summary = scanner.Finish();
   const bool valid = summary.fault == JsonFault::kNone && summary.values == 1 &&
@@ -329,8 +329,8 @@ Result<bool> DescribeNamedNdjson(const Scan& scan) {
   }
   scan.out->format = Format::kUnknown;
   if (found.summary.faults.empty()) return true;
-  const LineFault& first = found.summary.faults.front();
-  DOSSIER_ASSIGN_OR_RETURN(const Place place, FindPlace(scan, first.offset));
+  const JsonLineFault& first = found.summary.faults.front();
+  DOSSIER_ASSIGN_OR_RETURN(const StoredPlace place, FindPlace(scan, first.offset));
   AddNote(scan.out, "named-but-not",
           fmt::format("named {}, but line {} is not JSON: {}", scan.out->extension,
                       GroupDigits(place.line), FaultText(first.fault)),
@@ -460,7 +460,7 @@ Result<bool> DescribeJson(Scan* scan) {
   if (named_ndjson) return DescribeNamedNdjson(*scan);
   if (named_json) {
     DOSSIER_ASSIGN_OR_RETURN(const JsonScan found, ScanJson(*scan, JsonSequence::kNone));
-    DOSSIER_ASSIGN_OR_RETURN(const Place place, FindPlace(*scan, found.summary.fault_offset));
+    DOSSIER_ASSIGN_OR_RETURN(const StoredPlace place, FindPlace(*scan, found.summary.fault_offset));
     scan->out->format = Format::kUnknown;
     AddNote(scan->out, "named-but-not",
             fmt::format("named {}, but the text is not JSON: {}", scan->out->extension,

@@ -55,7 +55,7 @@ Result<CsvSummary> ScanOnce(const Scan& scan, const CsvGuess& guess,
   CsvScanner scanner(options);
   DOSSIER_RETURN_IF_ERROR(ReadText(scan, guess.text_start, [&](std::string_view block) {
     scanner.Feed(block);
-    return Flow::kContinue;
+    return ReadFlow::kContinue;
   }));
   return scanner.Finish(scan.ends());
 }
@@ -122,7 +122,7 @@ Status AddFooterNote(const Scan& scan, std::uint64_t start, const TableFooter& f
     lines.push_back(
         fmt::format("line {}: {}", GroupDigits(places.at(start + row.offset).line), row.why));
   }
-  const Place& first = places.begin()->second;
+  const StoredPlace& first = places.begin()->second;
   std::vector<std::string> texts;
   if (!lines.empty()) {
     texts.push_back("taken for what stands behind the rows: " + Join(lines, "; "));
@@ -151,7 +151,7 @@ Status AddTableNotes(const Scan& scan, const CsvGuess& guess, const CsvSummary& 
             place_of(rows.ragged_rows.front()));
   }
   if (rows.open_quote) {
-    const Place place = place_of(*rows.open_quote);
+    const StoredPlace place = place_of(*rows.open_quote);
     AddNote(scan.out, "open-quote",
             fmt::format("the quote in line {} never closes; it was taken as text",
                         GroupDigits(place.line)),
@@ -161,7 +161,7 @@ Status AddTableNotes(const Scan& scan, const CsvGuess& guess, const CsvSummary& 
   const std::uint64_t stray =
       rows.stray_quotes - std::min<std::uint64_t>(rows.stray_quotes, rows.open_quote ? 1 : 0);
   if (stray > 0 && rows.first_stray) {
-    const Place place = place_of(*rows.first_stray);
+    const StoredPlace place = place_of(*rows.first_stray);
     AddNote(scan.out, "stray-quote",
             fmt::format("stray quote: {} inside unquoted cells, the first in line {}",
                         GroupDigits(stray), GroupDigits(place.line)),
@@ -169,7 +169,7 @@ Status AddTableNotes(const Scan& scan, const CsvGuess& guess, const CsvSummary& 
   }
   // Who names the mark knows of them.
   if (rows.first_comment && !scan.options.comment) {
-    const Place place = place_of(*rows.first_comment);
+    const StoredPlace place = place_of(*rows.first_comment);
     AddNote(scan.out, "comments",
             fmt::format("{} below the header {} with {} and {} the cells of a row, the first in "
                         "line {}: taken for comments",

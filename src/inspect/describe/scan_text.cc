@@ -98,7 +98,7 @@ Result<std::uint64_t> CountRecords(const Scan& scan, const TextFormat& row) {
   const auto counter = row.make_counter(scan.out->*row.shape, CountFrom::kRecord);
   DOSSIER_RETURN_IF_ERROR(ReadText(scan, 0, [&](std::string_view block) {
     counter->Feed(block);
-    return Flow::kContinue;
+    return ReadFlow::kContinue;
   }));
   return counter->Finish();
 }

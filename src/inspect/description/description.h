@@ -230,7 +230,7 @@ struct Compression {
 };
 
 // A file inside an archive. Filled by the container readers.
-struct Member {
+struct ArchiveMember {
   std::string path;
   std::uint64_t bytes = 0, compressed_bytes = 0;
   Format format = Format::kUnknown;
@@ -301,7 +301,7 @@ struct Description {
   std::string kind_detail;  // what is worth saying beside it: "640 × 480"
   std::vector<Detail> details;
   std::optional<Compression> compression;
-  std::vector<Member> members;  // at most Options::members
+  std::vector<ArchiveMember> members;  // at most Options::members
   std::uint64_t members_total = 0;
   std::uint64_t members_bytes = 0;  // unpacked, of all
   bool members_exact = true;        // false: the list could not be read to its end

@@ -105,7 +105,7 @@ JsonArray NotesJson(const Description& description) {
 
 JsonArray MembersJson(const Description& description) {
   JsonArray out;
-  for (const Member& member : description.members) {
+  for (const ArchiveMember& member : description.members) {
     out.push_back(JsonObject{{"path", Text(member.path)},
                              {"bytes", member.bytes},
                              {"compressed_bytes", member.compressed_bytes},

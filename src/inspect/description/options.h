@@ -1,4 +1,6 @@
 // What a caller of Describe may choose. The defaults are those of `dossier inspect`.
+//
+// Thread-safety: plain data.
 
 #ifndef DOSSIER_INSPECT_DESCRIPTION_OPTIONS_H_
 #define DOSSIER_INSPECT_DESCRIPTION_OPTIONS_H_

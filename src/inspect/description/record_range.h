@@ -1,4 +1,6 @@
 // A half-open range of bytes of a text: begin inclusive, end exclusive.
+//
+// Thread-safety: plain data.
 
 #ifndef DOSSIER_INSPECT_DESCRIPTION_RECORD_RANGE_H_
 #define DOSSIER_INSPECT_DESCRIPTION_RECORD_RANGE_H_

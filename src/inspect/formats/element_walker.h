@@ -1,4 +1,6 @@
 // What XML and HTML share in the search for records: markup_items.cc and html_items.cc.
+//
+// Thread-safety: one owner.
 
 #ifndef DOSSIER_INSPECT_FORMATS_ELEMENT_WALKER_H_
 #define DOSSIER_INSPECT_FORMATS_ELEMENT_WALKER_H_

@@ -19,7 +19,7 @@
 
 namespace dossier::inspect {
 
-struct LineFault {
+struct JsonLineFault {
   std::uint64_t offset = 0;  // decoded bytes: where the line starts
   JsonFault fault = JsonFault::kNone;
 };
@@ -33,7 +33,7 @@ struct NdjsonSummary {
   std::uint64_t head_lines = 0;                     // non-blank lines seen, at most kHeadLines
   std::uint64_t head_valid = 0;                     // valid ones of them
   bool first_two_contain = false;                   // there are two, and both start with { or [
-  std::vector<LineFault> faults;                    // the first 10
+  std::vector<JsonLineFault> faults;                // the first 10
 };
 
 class NdjsonScanner {

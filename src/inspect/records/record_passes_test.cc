@@ -54,7 +54,7 @@ std::string Shown(const CsvSummary& summary) {
 std::string Shown(const NdjsonSummary& summary) {
   std::string out = fmt::format("{} records, {} malformed, {} other", summary.records,
                                 summary.malformed, summary.non_object);
-  for (const LineFault& fault : summary.faults) {
+  for (const JsonLineFault& fault : summary.faults) {
     out += fmt::format(" {}:{}", fault.offset, FaultText(fault.fault));
   }
   return out;

@@ -27,7 +27,7 @@ enum class CellKind : std::uint8_t { kText, kNumber, kBoolean };
 // Names and values of one record. An empty name: a cell without a column.
 using Cells = std::vector<std::pair<std::string, std::string>>;
 
-class JsonRows final : public RowWriter {
+class JsonRows final : public RecordJsonWriter {
  public:
   void Append(std::string_view record, std::string* out) const override {
     if (record.starts_with('{')) {
@@ -39,7 +39,7 @@ class JsonRows final : public RowWriter {
 };
 
 // Members of a JSON object: their names are a field.
-class MemberRows final : public RowWriter {
+class MemberRows final : public RecordJsonWriter {
  public:
   explicit MemberRows(std::string_view key) : key_(key) {}
 
@@ -172,7 +172,7 @@ void AppendCell(const FieldKind& kind, std::string_view cell, std::string* out) 
 }
 
 // Records that are made of named texts: CSV, deb822, logs.
-class NamedRows : public RowWriter {
+class NamedRows : public RecordJsonWriter {
  public:
   explicit NamedRows(const Description& description) : kinds_(description) {}
 
@@ -400,8 +400,9 @@ void AppendJsonString(std::string_view text, std::string* out) {
   out->push_back('"');
 }
 
-std::unique_ptr<RowWriter> MakeRowWriter(std::string_view text, const Description& description,
-                                         const RecordIndex& index) {
+std::unique_ptr<RecordJsonWriter> MakeRowWriter(std::string_view text,
+                                                const Description& description,
+                                                const RecordIndex& index) {
   auto rows = MakeNamedRows(text, description);
   if (!rows && !description.records_key.empty()) {
     return std::make_unique<MemberRows>(description.records_key);
@@ -412,7 +413,7 @@ std::unique_ptr<RowWriter> MakeRowWriter(std::string_view text, const Descriptio
 }
 
 RecordReader::RecordReader(std::string_view text, RecordIndex index,
-                           std::unique_ptr<RowWriter> writer)
+                           std::unique_ptr<RecordJsonWriter> writer)
     : text_(text), index_(std::move(index)), writer_(std::move(writer)) {}
 RecordReader::RecordReader(RecordReader&&) noexcept = default;
 RecordReader& RecordReader::operator=(RecordReader&&) noexcept = default;

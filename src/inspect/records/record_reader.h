@@ -28,16 +28,17 @@ namespace dossier::inspect {
 
 // One record's bytes to one JSON value. Used by RecordReader alone.
 // Thread-safety: immutable after it was made.
-class RowWriter {
+class RecordJsonWriter {
  public:
-  virtual ~RowWriter() = default;
+  virtual ~RecordJsonWriter() = default;
   // Appends the JSON value of `record`.
   virtual void Append(std::string_view record, std::string* out) const = 0;
 };
 
 // Looks at the first 1,000 records where a column may be one of numbers. `index` is of `text`.
-std::unique_ptr<RowWriter> MakeRowWriter(std::string_view text, const Description& description,
-                                         const RecordIndex& index);
+std::unique_ptr<RecordJsonWriter> MakeRowWriter(std::string_view text,
+                                                const Description& description,
+                                                const RecordIndex& index);
 
 // The JSON number that `cell` means, or empty: spaces around it, a leading + and .5 are fine;
 // leading zeros and integers of 16 and more digits are not.
@@ -73,11 +74,11 @@ class RecordReader {
   Result<ByteRange> Span(std::uint64_t first, std::uint64_t last) const;
 
  private:
-  RecordReader(std::string_view text, RecordIndex index, std::unique_ptr<RowWriter> writer);
+  RecordReader(std::string_view text, RecordIndex index, std::unique_ptr<RecordJsonWriter> writer);
 
   std::string_view text_;
   RecordIndex index_;
-  std::unique_ptr<RowWriter> writer_;
+  std::unique_ptr<RecordJsonWriter> writer_;
 };
 
 }  // namespace dossier::inspect

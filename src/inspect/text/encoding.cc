@@ -111,7 +111,7 @@ WideUnit ReadUnit(EncodingKind kind, std::string_view bytes, std::size_t at, Las
   }
   switch (kind) {
     case EncodingKind::kUtf8: {
-      const utf8::internal::Unit unit = utf8::internal::UnitAt(bytes, at);
+      const utf8::internal::CodeUnit unit = utf8::internal::UnitAt(bytes, at);
       const bool cut = !unit.valid && at + unit.length == bytes.size() &&
                        static_cast<unsigned char>(bytes[at]) >= 0xC2;
       if (cut && last == LastBytes::kNo) return {};

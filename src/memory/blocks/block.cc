@@ -68,7 +68,7 @@ Notice UnknownOperation(const std::string& name) {
               : fmt::format("unknown operation \"{}\"; did you mean \"{}\"?", name, nearest)};
 }
 
-void Take(const Operation& operation, std::string name, Json value, Written& into,
+void Take(const MemoryOperation& operation, std::string name, Json value, Written& into,
           UpdateBlock& block) {
   if (into.present) {
     if (into.name != name) {
@@ -122,7 +122,7 @@ UpdateBlock CheckBlock(std::vector<std::pair<std::string, Json>> members,
   UpdateBlock block;
   WrittenTable written;
   for (auto& [name, value] : members) {
-    if (const Operation* operation = FindOperation(name)) {
+    if (const MemoryOperation* operation = FindOperation(name)) {
       Take(*operation, std::move(name), std::move(value),
            written[static_cast<std::size_t>(operation->id)], block);
     } else {
@@ -134,7 +134,7 @@ UpdateBlock CheckBlock(std::vector<std::pair<std::string, Json>> members,
     block.warnings.push_back(
         {"duplicate_key", fmt::format("{} stands twice; the later one holds", path)});
   }
-  for (const Operation& operation : kOperations) {
+  for (const MemoryOperation& operation : kOperations) {
     Written& found = written[static_cast<std::size_t>(operation.id)];
     if (!found.present) continue;
     block.operations.push_back(
@@ -403,9 +403,9 @@ Checked<EvictSelection> CheckEviction(const std::string& path, const Json& value
   return selection;
 }
 
-Checked<Asked> CheckAsked(const std::string& path, const Json& value) {
+Checked<SwitchedOn> CheckAsked(const std::string& path, const Json& value) {
   const auto* object = value.if_object();
-  if ((object && object->empty()) || (value.is_bool() && value.get_bool())) return Asked{};
+  if ((object && object->empty()) || (value.is_bool() && value.get_bool())) return SwitchedOn{};
   return Bad(path, "true or {}", &value);
 }
 
@@ -450,8 +450,8 @@ BlockOperation MadeOf(OperationId id, Checked<List> checked) {
 
 }  // namespace
 
-BlockOperation CheckValue(const Operation& operation, const std::string& path, const Json& value,
-                          std::vector<Notice>& warnings) {
+BlockOperation CheckValue(const MemoryOperation& operation, const std::string& path,
+                          const Json& value, std::vector<Notice>& warnings) {
   const OperationId id = operation.id;
   switch (id) {
     case OperationId::kCoreSet:

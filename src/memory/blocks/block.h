@@ -77,7 +77,7 @@ struct RecordChanges {
   std::vector<RecordChange> changes;
 };
 // The value of an operation that is only switched on: `recall_summarize`, `consolidate`.
-struct Asked {};
+struct SwitchedOn {};
 struct BadValue {
   std::string path;      // "$.archival_search.k"
   std::string expected;  // "a whole number from 1 to 200, not 0"
@@ -86,8 +86,8 @@ struct BadValue {
 
 struct BlockOperation {
   OperationId id = OperationId::kCoreSet;
-  std::variant<BadValue, CoreSetItems, Keys, Ids, NewRecords, RecordChanges, EvictSelection, Asked,
-               SearchRequest>
+  std::variant<BadValue, CoreSetItems, Keys, Ids, NewRecords, RecordChanges, EvictSelection,
+               SwitchedOn, SearchRequest>
       value;
 };
 
@@ -110,8 +110,8 @@ UpdateBlock CheckBlock(std::vector<std::pair<std::string, Json>> members,
 
 // `path` is the value's place in the block: "$.core_set". What is taken otherwise than written is
 // added to `warnings`.
-BlockOperation CheckValue(const Operation& operation, const std::string& path, const Json& value,
-                          std::vector<Notice>& warnings);
+BlockOperation CheckValue(const MemoryOperation& operation, const std::string& path,
+                          const Json& value, std::vector<Notice>& warnings);
 
 }  // namespace dossier::memory
 

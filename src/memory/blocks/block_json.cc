@@ -79,7 +79,7 @@ class JsonChecker {
   // Whether a step of the lexer succeeded.
   bool Check(bool stepped) { return stepped || Fail(lexer_.at(), std::string(Expected(lexer_))); }
   bool Fail(std::size_t offset, std::string expected) {
-    if (!read_.fault) read_.fault = JsonFault{offset, std::move(expected)};
+    if (!read_.fault) read_.fault = BlockFault{offset, std::move(expected)};
     return false;
   }
 

@@ -20,13 +20,13 @@
 
 namespace dossier::memory {
 
-struct JsonFault {
+struct BlockFault {
   std::size_t offset = 0;  // bytes
   std::string expected;    // "',' or '}'"
 };
 
 struct BlockJson {
-  std::optional<JsonFault> fault;                     // then there are no members
+  std::optional<BlockFault> fault;                    // then there are no members
   std::vector<std::pair<std::string, Json>> members;  // of the object, in the order of the text
   std::vector<std::string> repeated;  // paths of names that stand twice, "$.core_set.a"
 };

@@ -15,18 +15,18 @@ constexpr std::string_view kBlanks = " \t\r\n\v\f";
 
 bool IsOuterSpace(char c) { return kBlanks.find(c) != std::string_view::npos; }
 
-std::string_view Part(std::string_view text, ByteRange range) {
+std::string_view Part(std::string_view text, ReplyRange range) {
   return text.substr(range.begin, range.end - range.begin);
 }
 
-ByteRange OuterTrimmed(std::string_view text, ByteRange range) {
+ReplyRange OuterTrimmed(std::string_view text, ReplyRange range) {
   while (range.begin < range.end && IsOuterSpace(text[range.end - 1])) --range.end;
   while (range.begin < range.end && IsOuterSpace(text[range.begin])) ++range.begin;
   return range;
 }
 
 // `range` less blanks at both ends, and less one Markdown fence around the rest.
-ByteRange JsonRange(std::string_view reply, ByteRange range) {
+ReplyRange JsonRange(std::string_view reply, ReplyRange range) {
   range = OuterTrimmed(reply, range);
   const std::string_view json = Part(reply, range);
   if (!json.starts_with("```")) return range;
@@ -64,7 +64,7 @@ void ReadBlock(std::string_view reply, const ReplyPiece& piece, ParsedReply& par
         {"attributes_dropped", fmt::format("the tag memory_update takes no attributes; dropped: {}",
                                            utf8::Prefix(Part(reply, piece.attributes), 200))});
   }
-  const ByteRange range = JsonRange(reply, piece.content);
+  const ReplyRange range = JsonRange(reply, piece.content);
   const std::string_view json = Part(reply, range);
   BlockJson read = ReadBlockJson(json);
   if (read.fault) {
@@ -85,7 +85,7 @@ struct Parted {
 
 Parted PartReply(std::string_view reply) {
   Parted parted;
-  std::vector<ByteRange> texts;
+  std::vector<ReplyRange> texts;
   ReplyScanner scanner([&](const ReplyPiece& piece) {
     if (piece.kind == ReplyPiece::Kind::kText) {
       texts.push_back(piece.whole);
@@ -99,8 +99,8 @@ Parted PartReply(std::string_view reply) {
     parted.payload = reply;
     return parted;
   }
-  const ByteRange kept = scanner.unwrapped().value_or(ByteRange{0, reply.size()});
-  for (ByteRange text : texts) {
+  const ReplyRange kept = scanner.unwrapped().value_or(ReplyRange{0, reply.size()});
+  for (ReplyRange text : texts) {
     text.begin = std::max(text.begin, kept.begin);
     text.end = std::min(text.end, kept.end);
     if (text.begin < text.end) parted.payload += Part(reply, text);
@@ -142,7 +142,7 @@ ParsedReply ParseReply(std::string_view reply) {
 }
 
 std::string FirstBlock(std::string_view reply) {
-  std::optional<ByteRange> found;
+  std::optional<ReplyRange> found;
   ReplyScanner scanner([&](const ReplyPiece& piece) {
     if (!found && piece.kind == ReplyPiece::Kind::kBlock) found = piece.whole;
   });
@@ -217,7 +217,7 @@ constexpr std::size_t kMaxFenceIndent = 100;
 constexpr std::size_t kMaxInfo = 200;
 
 // `range` of `text` less the blanks at its ends.
-ByteRange Trimmed(std::string_view text, ByteRange range) {
+ReplyRange Trimmed(std::string_view text, ReplyRange range) {
   while (range.begin < range.end && IsJsonSpace(text[range.end - 1])) --range.end;
   while (range.begin < range.end && IsJsonSpace(text[range.begin])) ++range.begin;
   return range;
@@ -430,7 +430,7 @@ ReplyScanner::Step ReplyScanner::ScanTag() {
     at_ = reply_.size();
     return final_ ? EndUnclosed() : Step::kWait;
   }
-  const ByteRange attributes = Trimmed(reply_, {block_.content.begin, found});
+  const ReplyRange attributes = Trimmed(reply_, {block_.content.begin, found});
   const bool has_tag = reply_[found] == '>';
   block_.content.begin = at_ = has_tag ? found + 1 : found;
   mode_ = Mode::kContent;
@@ -566,8 +566,8 @@ void ReplyScanner::EmitText(std::size_t end) {
 void ReplyScanner::ScanInside() {
   const std::string_view inside =
       std::string_view(reply_).substr(inside_.begin, inside_.end - inside_.begin);
-  const auto moved = [this](ByteRange range) {
-    return ByteRange{range.begin + inside_.begin, range.end + inside_.begin};
+  const auto moved = [this](ReplyRange range) {
+    return ReplyRange{range.begin + inside_.begin, range.end + inside_.begin};
   };
   ReplyScanner scanner(
       [&](const ReplyPiece& found) {

@@ -43,7 +43,7 @@ enum class BlockClosing : std::uint8_t {
   kNoTag,    // closed, but its opening tag was not
 };
 
-struct ByteRange {
+struct ReplyRange {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
@@ -52,10 +52,10 @@ struct ByteRange {
 struct ReplyPiece {
   enum class Kind : std::uint8_t { kText, kBlock, kResults };
   Kind kind = Kind::kText;
-  ByteRange whole;
+  ReplyRange whole;
   // Of a block: between its tags, what stands in the opening tag, and how it ends.
-  ByteRange content;
-  ByteRange attributes;
+  ReplyRange content;
+  ReplyRange attributes;
   BlockClosing end = BlockClosing::kClosed;
 };
 
@@ -72,7 +72,7 @@ class ReplyScanner {
 
   std::string_view reply() const { return reply_; }  // all that was pushed
   // After Finish: the inside of the fence, if blocks were looked for in there.
-  const std::optional<ByteRange>& unwrapped() const { return unwrapped_; }
+  const std::optional<ReplyRange>& unwrapped() const { return unwrapped_; }
 
  private:
   enum class Step : std::uint8_t { kOn, kWait };  // kWait: more text is needed, or there is none
@@ -130,9 +130,9 @@ class ReplyScanner {
 
   // The fence that the reply begins with.
   Wrapper wrapper_ = Wrapper::kNone;
-  ByteRange inside_;
+  ReplyRange inside_;
   std::optional<std::size_t> held_;  // what may be a block in it: not handed out from here
-  std::optional<ByteRange> unwrapped_;
+  std::optional<ReplyRange> unwrapped_;
 
   // The block under way.
   ReplyPiece block_;

@@ -55,7 +55,7 @@ std::int64_t CoreChars(const std::vector<CoreEntry>& entries, std::string_view b
   return chars;
 }
 
-Pressure PressureOf(const MemoryUse& use, const StoreLimits& limits) {
+Pressure PressureOf(const MemoryAmounts& use, const StoreLimits& limits) {
   Pressure pressure{
       .use = use, .core_max = limits.core_max_chars, .recall_max = limits.recall_max_events};
   const double recall = Ratio(use.own_events, limits.recall_max_events);
@@ -89,7 +89,7 @@ Result<Pressure> MeasurePressure(const View& view, const StoreLimits& limits) {
 }
 
 JsonObject PressureJson(const Pressure& pressure) {
-  const MemoryUse& use = pressure.use;
+  const MemoryAmounts& use = pressure.use;
   return {{"pressure_level", PressureName(pressure.level)},
           {"core_usage", JsonObject{{"used", use.core_chars},
                                     {"max", pressure.core_max},

@@ -26,7 +26,7 @@ std::string_view PressureName(PressureLevel level);  // "low"
 std::optional<PressureLevel> FindPressure(std::string_view name);
 
 // What pressure is made of.
-struct MemoryUse {
+struct MemoryAmounts {
   std::int64_t core_chars = 0;    // own unprotected entries as lines, code points
   std::int64_t core_entries = 0;  // those
   std::int64_t own_events = 0;    // not consolidated
@@ -36,7 +36,7 @@ struct MemoryUse {
 };
 
 struct Pressure {
-  MemoryUse use;
+  MemoryAmounts use;
   std::int64_t core_max = 0;
   std::int64_t recall_max = 0;
   double core_ratio = 0;
@@ -50,7 +50,7 @@ struct Pressure {
 bool CountsForCore(const CoreEntry& entry, std::string_view branch);
 std::int64_t CoreChars(const std::vector<CoreEntry>& entries, std::string_view branch);
 
-Pressure PressureOf(const MemoryUse& use, const StoreLimits& limits);
+Pressure PressureOf(const MemoryAmounts& use, const StoreLimits& limits);
 Result<Pressure> MeasurePressure(const View& view, const StoreLimits& limits);
 // The JSON that `dossier memory pressure --json` prints, without `schema`.
 JsonObject PressureJson(const Pressure& pressure);

@@ -75,20 +75,21 @@ Result<store::Statement*> Connection::Use(std::string_view sql) {
   return statements_.emplace(sql, std::move(owned)).first->second.get();
 }
 
-Lease::Lease(std::unique_ptr<Connection> owned, std::shared_ptr<ReaderPool> pool)
+ConnectionLease::ConnectionLease(std::unique_ptr<Connection> owned,
+                                 std::shared_ptr<ReaderPool> pool)
     : connection_(owned.get()), owned_(std::move(owned)), pool_(std::move(pool)) {}
 
-Lease::~Lease() {
+ConnectionLease::~ConnectionLease() {
   if (owned_) pool_->GiveBack(std::move(owned_));
 }
 
-Result<Lease> ReaderPool::Borrow() {
+Result<ConnectionLease> ReaderPool::Borrow() {
   {
     const std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
       auto connection = std::move(idle_.back());
       idle_.pop_back();
-      return Lease(std::move(connection), shared_from_this());
+      return ConnectionLease(std::move(connection), shared_from_this());
     }
   }
   DOSSIER_ASSIGN_OR_RETURN(store::Database db, OpenMemoryDatabase(path_, options_));
@@ -97,7 +98,7 @@ Result<Lease> ReaderPool::Borrow() {
   // A search reads the texts once, and the system keeps the file's pages: what a connection keeps
   // beside them counts as the search's memory.
   DOSSIER_RETURN_IF_ERROR(db.Execute("PRAGMA cache_size = -1000"));
-  return Lease(std::make_unique<Connection>(std::move(db)), shared_from_this());
+  return ConnectionLease(std::make_unique<Connection>(std::move(db)), shared_from_this());
 }
 
 void ReaderPool::GiveBack(std::unique_ptr<Connection> connection) {

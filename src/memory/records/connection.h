@@ -1,6 +1,6 @@
 // Connections to a store's file: one user at a time each, statements prepared once.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state.connections->Borrow());
+//   DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, state.connections->Borrow());
 //   DOSSIER_RETURN_IF_ERROR(ForEachRow(
 //       lease.connection(), "SELECT id, name FROM branches WHERE id < ?",
 //       [&](const store::Statement& row) { names.push_back(row.Text(1)); }, 10));
@@ -71,13 +71,14 @@ class Connection {
 class ReaderPool;
 
 // A connection on loan; goes back at the end.
-class Lease {
+class ConnectionLease {
  public:
-  explicit Lease(Connection* borrowed) : connection_(borrowed) {}  // whose owner outlives it
-  Lease(std::unique_ptr<Connection> owned, std::shared_ptr<ReaderPool> pool);
-  Lease(Lease&& other) noexcept = default;
-  Lease& operator=(Lease&&) = delete;
-  ~Lease();
+  explicit ConnectionLease(Connection* borrowed)
+      : connection_(borrowed) {}  // whose owner outlives it
+  ConnectionLease(std::unique_ptr<Connection> owned, std::shared_ptr<ReaderPool> pool);
+  ConnectionLease(ConnectionLease&& other) noexcept = default;
+  ConnectionLease& operator=(ConnectionLease&&) = delete;
+  ~ConnectionLease();
 
   Connection& connection() const { return *connection_; }
 
@@ -90,7 +91,7 @@ class Lease {
 class Connections {
  public:
   virtual ~Connections() = default;
-  virtual Result<Lease> Borrow() = 0;
+  virtual Result<ConnectionLease> Borrow() = 0;
 };
 
 // Opens a connection where none is idle, so that no reader waits for another.
@@ -99,10 +100,10 @@ class ReaderPool final : public Connections, public std::enable_shared_from_this
   ReaderPool(std::string path, DatabaseOptions options)
       : path_(std::move(path)), options_(std::move(options)) {}
 
-  Result<Lease> Borrow() override;
+  Result<ConnectionLease> Borrow() override;
 
  private:
-  friend class Lease;
+  friend class ConnectionLease;
   void GiveBack(std::unique_ptr<Connection> connection);
 
   const std::string path_;

@@ -42,20 +42,23 @@ std::string WithoutBackticks(std::string_view text) {
 
 }  // namespace
 
-const Operation* FindOperation(std::string_view name) {
+const MemoryOperation* FindOperation(std::string_view name) {
   if (name.empty()) return nullptr;
-  const auto* const found = std::ranges::find_if(kOperations, [name](const Operation& operation) {
-    return operation.name == name ||
-           std::ranges::find(operation.synonyms, name) != operation.synonyms.end();
-  });
+  const auto* const found =
+      std::ranges::find_if(kOperations, [name](const MemoryOperation& operation) {
+        return operation.name == name ||
+               std::ranges::find(operation.synonyms, name) != operation.synonyms.end();
+      });
   return found == kOperations.end() ? nullptr : found;
 }
 
-const Operation& OperationOf(OperationId id) { return kOperations[static_cast<std::size_t>(id)]; }
+const MemoryOperation& OperationOf(OperationId id) {
+  return kOperations[static_cast<std::size_t>(id)];
+}
 
 std::string NearestOperation(std::string_view name) {
   std::vector<std::string> names;
-  for (const Operation& operation : kOperations) {
+  for (const MemoryOperation& operation : kOperations) {
     names.emplace_back(operation.name);
     for (const std::string_view synonym : operation.synonyms) {
       if (!synonym.empty()) names.emplace_back(synonym);
@@ -68,7 +71,7 @@ std::string NearestOperation(std::string_view name) {
 std::string HelpText(HelpForm form) {
   std::string text(form == HelpForm::kLong ? kLongHead : kShortHead);
   std::string_view between;
-  for (const Operation& operation : kOperations) {
+  for (const MemoryOperation& operation : kOperations) {
     if (form == HelpForm::kLong) {
       text += fmt::format("- {}{}: {}\n    value: {}; example: {{\"{}\": {}}}\n", operation.name,
                           operation.access == Access::kRead ? " (read)" : "", operation.help,
@@ -85,7 +88,7 @@ std::string HelpText(HelpForm form) {
 std::string OperationsTable() {
   std::string table =
       "| operation | synonyms | value | result | what it does |\n| --- | --- | --- | --- | --- |\n";
-  for (const Operation& operation : kOperations) {
+  for (const MemoryOperation& operation : kOperations) {
     std::vector<std::string> synonyms;
     for (const std::string_view synonym : operation.synonyms) {
       if (!synonym.empty()) synonyms.push_back(fmt::format("`{}`", synonym));

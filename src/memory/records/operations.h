@@ -1,8 +1,8 @@
 // The operations of a `<memory_update>` block: one table for parser, help, completion and docs.
 //
-//   if (const Operation* operation = FindOperation("mem_core_set")) Use(operation->name);
+//   if (const MemoryOperation* operation = FindOperation("mem_core_set")) Use(operation->name);
 //   std::string told = HelpText(HelpForm::kLong);          // what a model is told
-//   for (const Operation& operation : kOperations) …       // in the order in which they run
+//   for (const MemoryOperation& operation : kOperations) …       // in the order in which they run
 //
 // Thread-safety: constants and pure functions.
 
@@ -38,7 +38,7 @@ enum class Access : std::uint8_t { kWrite, kRead };
 // merged: maps by key, lists by appending; of other values the later one counts.
 enum class ValueShape : std::uint8_t { kMap, kList, kOne };
 
-struct Operation {
+struct MemoryOperation {
   OperationId id;
   std::string_view name;
   std::array<std::string_view, 2> synonyms;  // "": none
@@ -51,7 +51,7 @@ struct Operation {
 };
 
 // Writes, then reads: the order in which they run.
-inline constexpr std::array<Operation, 13> kOperations = {{
+inline constexpr std::array<MemoryOperation, 13> kOperations = {{
     {OperationId::kCoreSet,
      "core_set",
      {"core", "mem_core_set"},
@@ -172,8 +172,8 @@ inline constexpr std::array<Operation, 13> kOperations = {{
 }};
 
 // By name or synonym; nullptr if there is none.
-const Operation* FindOperation(std::string_view name);
-const Operation& OperationOf(OperationId id);
+const MemoryOperation* FindOperation(std::string_view name);
+const MemoryOperation& OperationOf(OperationId id);
 // `archival_write` for "archive"; "" if no name is near.
 std::string NearestOperation(std::string_view name);
 

@@ -13,7 +13,7 @@ namespace {
 
 TEST(OperationsTest, EachNameAndSynonymNamesOneOperation) {  // MEM-T8, MEM-T29
   std::set<std::string_view> names;
-  for (const Operation& operation : kOperations) {
+  for (const MemoryOperation& operation : kOperations) {
     EXPECT_EQ(&OperationOf(operation.id), &operation);
     EXPECT_TRUE(names.insert(operation.name).second) << operation.name;
     EXPECT_EQ(FindOperation(operation.name), &operation);
@@ -29,7 +29,7 @@ TEST(OperationsTest, EachNameAndSynonymNamesOneOperation) {  // MEM-T8, MEM-T29
 
 TEST(OperationsTest, WritesStandBeforeReads) {  // MEM-20
   bool read = false;
-  for (const Operation& operation : kOperations) {
+  for (const MemoryOperation& operation : kOperations) {
     EXPECT_TRUE(!read || operation.access == Access::kRead) << operation.name;
     read = operation.access == Access::kRead;
   }
@@ -43,7 +43,7 @@ TEST(OperationsTest, AnUnknownNameIsToldTheNearest) {  // MEM-21
 }
 
 TEST(OperationsTest, TheParserTakesEachExampleOfTheHelp) {  // MEM-T29
-  for (const Operation& operation : kOperations) {
+  for (const MemoryOperation& operation : kOperations) {
     const UpdateBlock block =
         CheckBlock({{std::string(operation.name), *ParseJson(operation.example)}}, {});
     ASSERT_EQ(block.operations.size(), 1U);
@@ -56,7 +56,7 @@ TEST(OperationsTest, TheParserTakesEachExampleOfTheHelp) {  // MEM-T29
 TEST(OperationsTest, BothFormsOfTheHelpNameEachOperation) {  // MEM-T29
   for (const HelpForm form : {HelpForm::kLong, HelpForm::kShort}) {
     const std::string help = HelpText(form);
-    for (const Operation& operation : kOperations) {
+    for (const MemoryOperation& operation : kOperations) {
       EXPECT_NE(help.find(operation.name), std::string::npos) << operation.name;
     }
     EXPECT_EQ(help.back(), '\n');

@@ -195,7 +195,7 @@ Status Configure(Database& db, const DatabaseOptions& options, bool network) {
   // NORMAL: a write is in the log file when it is reported, which outlives this process; only a
   // power cut may lose the newest, never the file. A rollback journal has no such level.
   // The log is moved into the file every 16 MB: a long load would write its pages many times.
-  const bool full = network || options.durability == Durability::kFull;
+  const bool full = network || options.durability == WriteDurability::kFull;
   return db.Execute(
       fmt::format("PRAGMA synchronous = {}; PRAGMA temp_store = MEMORY; "
                   "PRAGMA trusted_schema = OFF; PRAGMA cache_size = -16000; "

@@ -24,7 +24,7 @@ inline constexpr std::int64_t kSchemaVersion = 1;  // meta.schema_version
 inline constexpr std::int64_t kTokenizerVersion = 1;  // meta.tokenizer_version
 
 enum class UseFts : std::uint8_t { kAuto, kOn, kOff };
-enum class Durability : std::uint8_t { kNormal, kFull };  // kFull: survives power loss
+enum class WriteDurability : std::uint8_t { kNormal, kFull };  // kFull: survives power loss
 enum class OpenMode : std::uint8_t { kExisting, kCreate };
 // Where the file lies. A network file system has a rollback journal and a lock file.
 enum class Placement : std::uint8_t { kDetect, kLocal, kNetwork };
@@ -32,7 +32,7 @@ enum class Placement : std::uint8_t { kDetect, kLocal, kNetwork };
 struct DatabaseOptions {
   OpenMode mode = OpenMode::kExisting;
   UseFts use_fts = UseFts::kAuto;
-  Durability durability = Durability::kNormal;
+  WriteDurability durability = WriteDurability::kNormal;
   Micros now = 0;                            // meta.created_at of a new store
   std::string new_store_id;                  // 32 hex digits; "": drawn
   Millis busy_wait{60'000};                  // for another process

@@ -45,7 +45,7 @@ Result<Rendered> Render(const View& view, const StoreLimits& limits, const Rende
   }
   const auto now = [&] { return request.stopwatch ? request.stopwatch->Now() : Clock::Steady(); };
   const Clock::Steady start = now();
-  DOSSIER_ASSIGN_OR_RETURN(Gathered gathered, GatherMemory(view, limits, request));
+  DOSSIER_ASSIGN_OR_RETURN(GatheredMemory gathered, GatherMemory(view, limits, request));
   LaidOut laid = LayOut(gathered.material, request.budget);
   Rendered rendered{.text = std::move(laid.text), .accounting = std::move(gathered.accounting)};
   RenderAccounting& accounting = rendered.accounting;
@@ -189,9 +189,9 @@ std::string StatusLine(const View& view, const StoreLimits& limits, std::size_t 
 
 }  // namespace
 
-Result<Gathered> GatherMemory(const View& view, const StoreLimits& limits,
-                              const RenderRequest& request) {
-  Gathered gathered;
+Result<GatheredMemory> GatherMemory(const View& view, const StoreLimits& limits,
+                                    const RenderRequest& request) {
+  GatheredMemory gathered;
   auto& parts = gathered.material.parts;
   const auto part = [&parts](MemorySection section) -> MemoryMaterial::Part& {
     return parts.at(static_cast<std::size_t>(section));
@@ -580,7 +580,7 @@ Result<Injection> Inject(const View& view, const StoreLimits& limits,
   const Clock::Steady start = now();
   StoreLimits wide = limits;
   DOSSIER_ASSIGN_OR_RETURN(wide.recall_max_events, WindowSize(view, limits, request.elsewhere));
-  DOSSIER_ASSIGN_OR_RETURN(Gathered gathered, GatherMemory(view, wide, render));
+  DOSSIER_ASSIGN_OR_RETURN(GatheredMemory gathered, GatherMemory(view, wide, render));
   std::set<std::string> gone;
   for (const std::int64_t id : request.elsewhere) gone.insert(fmt::format("#{}", id));
   Remove(gone, &PartOf(gathered.material, MemorySection::kRecall));

@@ -108,12 +108,12 @@ struct LaidOut {
 // Lays the material out within `budget`, which is never exceeded; no code point is cut in two.
 LaidOut LayOut(const MemoryMaterial& material, const RenderBudget& budget);
 
-struct Gathered {
+struct GatheredMemory {
   MemoryMaterial material;
   RenderAccounting accounting;  // what is known before the layout
 };
-Result<Gathered> GatherMemory(const View& view, const StoreLimits& limits,
-                              const RenderRequest& request);
+Result<GatheredMemory> GatherMemory(const View& view, const StoreLimits& limits,
+                                    const RenderRequest& request);
 
 // Errors: those of the view; kInvalidArgument for a token budget without a counter.
 Result<Rendered> Render(const View& view, const StoreLimits& limits, const RenderRequest& request);

@@ -14,7 +14,7 @@ constexpr double kRoundTo = 1e9;
 constexpr double kFirstPlace = 20;
 
 // k1·b / avglen, by which each term of a text makes a count worth less.
-double Slope(const TextTable& table, Unit unit) {
+double Slope(const TextTable& table, ScoredUnit unit) {
   return kK1 * kB / std::max(table.average_length(unit), 1e-300);
 }
 
@@ -26,7 +26,7 @@ double Saturated(double slope, std::uint32_t f, std::uint32_t length) {
 // The same, worked out before for the small counts and lengths that nearly all texts have.
 class Saturation {
  public:
-  Saturation(const TextTable& table, Unit unit)
+  Saturation(const TextTable& table, ScoredUnit unit)
       : lengths_(table.lengths(unit)), slope_(Slope(table, unit)) {
     for (std::uint32_t f = 1; f < kCounts; ++f) {
       for (std::uint32_t length = 0; length < kLengths; ++length) {
@@ -49,7 +49,7 @@ class Saturation {
 };
 
 // What the saturation of a term is multiplied with.
-double TermWeight(const TextTable& table, Unit unit, const TermPostings& term) {
+double TermWeight(const TextTable& table, ScoredUnit unit, const TermPostings& term) {
   return Idf(table.size(), term.texts(unit)) * (kK1 + 1);
 }
 
@@ -101,7 +101,7 @@ double Idf(std::uint64_t texts, std::uint64_t with_term) {
   return std::log(1 + (all - with + 0.5) / (with + 0.5));
 }
 
-std::vector<RankedText> BestTexts(const TextTable& table, Unit unit,
+std::vector<RankedText> BestTexts(const TextTable& table, ScoredUnit unit,
                                   std::span<const TermPostings* const> terms,
                                   const std::vector<bool>* allowed, std::size_t limit) {
   if (limit == 0) return {};
@@ -136,10 +136,10 @@ std::vector<RankedText> TakeBest(const TextTable& table, std::span<const double>
   return std::move(best).Finish();
 }
 
-ScorePart ExplainPart(const TextTable& table, Unit unit, const TermPostings& term,
+ScorePart ExplainPart(const TextTable& table, ScoredUnit unit, const TermPostings& term,
                       TextNumber text) {
   std::uint32_t f = term.records.CountIn(text);
-  if (unit == Unit::kWindow) {
+  if (unit == ScoredUnit::kWindow) {
     if (table.HasBefore(text)) f += term.records.CountIn(text - 1);
     if (table.HasAfter(text)) f += term.records.CountIn(text + 1);
   }
@@ -210,9 +210,9 @@ TextTable::TextTable(std::vector<TextRow> rows) {
   }
 }
 
-double TextTable::average_length(Unit unit) const {
+double TextTable::average_length(ScoredUnit unit) const {
   if (ids_.empty()) return 0;
-  const std::uint64_t total = unit == Unit::kRecord ? total_length_ : total_window_length_;
+  const std::uint64_t total = unit == ScoredUnit::kRecord ? total_length_ : total_window_length_;
   return static_cast<double>(total) / static_cast<double>(ids_.size());
 }
 
@@ -279,7 +279,7 @@ TermPostings PostingsBuilder::Finish() && {
   TermPostings postings;
   postings.records.Reserve(places_.size());
   for (const auto& [text, count] : places_) postings.records.Append(text, count);
-  ForEachText(*table_, Unit::kWindow, postings.records,
+  ForEachText(*table_, ScoredUnit::kWindow, postings.records,
               [&](TextNumber, std::uint32_t) { ++postings.windows; });
   return postings;
 }

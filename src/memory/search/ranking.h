@@ -4,8 +4,8 @@
 //   const TextTable& table = …;
 //   const std::vector<const TermPostings*> terms = …;   // of the query
 //   const std::vector<WeightedList> lists = {
-//       {kRecordsWeight, BestTexts(table, Unit::kRecord, terms, nullptr)},
-//       {kWindowsWeight, BestTexts(table, Unit::kWindow, terms, nullptr)}};
+//       {kRecordsWeight, BestTexts(table, ScoredUnit::kRecord, terms, nullptr)},
+//       {kWindowsWeight, BestTexts(table, ScoredUnit::kWindow, terms, nullptr)}};
 //   for (const FusedText& hit : Fuse(table, lists, /*k=*/10)) Use(table.id(hit.text), hit.score);
 //
 // The same input gives the same bits. Thread-safety: pure functions.
@@ -47,7 +47,7 @@ struct TextRow {
 
 // What is scored: a text, or the text made of it and its neighbours, one before and one after by
 // (time, id) in the same thread.
-enum class Unit : std::uint8_t { kRecord, kWindow };
+enum class ScoredUnit : std::uint8_t { kRecord, kWindow };
 
 class TextTable {
  public:
@@ -56,11 +56,11 @@ class TextTable {
 
   TextNumber size() const { return static_cast<TextNumber>(ids_.size()); }
   std::int64_t id(TextNumber text) const { return ids_[text]; }
-  std::uint32_t length(Unit unit, TextNumber text) const { return lengths(unit)[text]; }
-  const std::vector<std::uint32_t>& lengths(Unit unit) const {
-    return unit == Unit::kRecord ? lengths_ : window_lengths_;
+  std::uint32_t length(ScoredUnit unit, TextNumber text) const { return lengths(unit)[text]; }
+  const std::vector<std::uint32_t>& lengths(ScoredUnit unit) const {
+    return unit == ScoredUnit::kRecord ? lengths_ : window_lengths_;
   }
-  double average_length(Unit unit) const;
+  double average_length(ScoredUnit unit) const;
   std::uint64_t total_length() const { return total_length_; }
   // Whether the text before, or after, this one is a neighbour.
   bool HasBefore(TextNumber text) const { return !first_[text]; }
@@ -119,8 +119,8 @@ struct TermPostings {
   Postings records;
   std::uint32_t windows = 0;  // how many windows the term stands in
 
-  std::uint32_t texts(Unit unit) const {
-    return unit == Unit::kRecord ? static_cast<std::uint32_t>(records.size()) : windows;
+  std::uint32_t texts(ScoredUnit unit) const {
+    return unit == ScoredUnit::kRecord ? static_cast<std::uint32_t>(records.size()) : windows;
   }
 };
 
@@ -141,8 +141,9 @@ class PostingsBuilder {
 
 // Calls `take(TextNumber, count)` with each text of `unit` that the term stands in, ascending.
 template <typename Take>
-void ForEachText(const TextTable& table, Unit unit, const Postings& postings, const Take& take) {
-  if (unit == Unit::kRecord) {
+void ForEachText(const TextTable& table, ScoredUnit unit, const Postings& postings,
+                 const Take& take) {
+  if (unit == ScoredUnit::kRecord) {
     for (std::size_t i = 0; i < postings.size(); ++i) take(postings.text(i), postings.count(i));
     return;
   }
@@ -187,7 +188,7 @@ struct RankedText {
 
 // The best `limit` texts by the sum of their terms' parts; ties: the newer first. `allowed`, unless
 // null, says of each text whether it may be in the list; it moves no score.
-std::vector<RankedText> BestTexts(const TextTable& table, Unit unit,
+std::vector<RankedText> BestTexts(const TextTable& table, ScoredUnit unit,
                                   std::span<const TermPostings* const> terms,
                                   const std::vector<bool>* allowed, std::size_t limit = kListLimit);
 
@@ -200,7 +201,8 @@ struct ScorePart {
   std::uint32_t f = 0, n = 0;
   double idf = 0, part = 0;
 };
-ScorePart ExplainPart(const TextTable& table, Unit unit, const TermPostings& term, TextNumber text);
+ScorePart ExplainPart(const TextTable& table, ScoredUnit unit, const TermPostings& term,
+                      TextNumber text);
 
 // Places of a list count weight / (20 + rank), rank from 0.
 struct WeightedList {

@@ -55,8 +55,8 @@ class Shelf {
   std::vector<WeightedList> Lists(std::string_view query,
                                   const std::vector<bool>* allowed = nullptr) {
     const auto terms = Find(query);
-    return {{kRecordsWeight, BestTexts(table_, Unit::kRecord, terms, allowed)},
-            {kWindowsWeight, BestTexts(table_, Unit::kWindow, terms, allowed)}};
+    return {{kRecordsWeight, BestTexts(table_, ScoredUnit::kRecord, terms, allowed)},
+            {kWindowsWeight, BestTexts(table_, ScoredUnit::kWindow, terms, allowed)}};
   }
 
  private:
@@ -112,7 +112,7 @@ TEST(RankingTest, TheExampleOfTheSpecificationHasItsNumbers) {  // MEM-39, 40, 4
 // The formula, read aloud: over whole texts, without postings, tables or shortcuts.
 class PlainRanking {
  public:
-  PlainRanking(std::vector<Text> texts, Unit unit) {
+  PlainRanking(std::vector<Text> texts, ScoredUnit unit) {
     std::ranges::sort(texts, {}, [](const Text& t) { return std::tuple(t.thread, t.at, t.id); });
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const auto in_thread = [&](std::size_t other) {
@@ -120,8 +120,8 @@ class PlainRanking {
                texts[other].thread == texts[i].thread;
       };
       std::string words = texts[i].text;
-      if (unit == Unit::kWindow && in_thread(i - 1)) words += " " + texts[i - 1].text;
-      if (unit == Unit::kWindow && in_thread(i + 1)) words += " " + texts[i + 1].text;
+      if (unit == ScoredUnit::kWindow && in_thread(i - 1)) words += " " + texts[i - 1].text;
+      if (unit == ScoredUnit::kWindow && in_thread(i + 1)) words += " " + texts[i + 1].text;
       terms_[texts[i].id] = Terms(AnyConnection(), words);
       total_ += static_cast<double>(terms_[texts[i].id].size());
     }
@@ -171,7 +171,7 @@ TEST(RankingTest, ScoresAreThoseOfTheFormula) {  // MEM-39, MEM-40
     const std::vector<Text> texts = RandomTexts(random);
     Shelf shelf(texts);
     const auto terms = shelf.Find(kQuery);
-    for (const Unit unit : {Unit::kRecord, Unit::kWindow}) {
+    for (const ScoredUnit unit : {ScoredUnit::kRecord, ScoredUnit::kWindow}) {
       const PlainRanking plain(texts, unit);
       std::set<std::int64_t> ranked;
       for (const RankedText& text : BestTexts(shelf.table(), unit, terms, nullptr)) {
@@ -198,7 +198,7 @@ TEST(RankingTest, OfManyTextsTheBestAreKept) {  // MEM-41, MEM-42
   }
   Shelf shelf(texts);
   const auto terms = shelf.Find("linker");
-  const auto best = BestTexts(shelf.table(), Unit::kRecord, terms, nullptr);
+  const auto best = BestTexts(shelf.table(), ScoredUnit::kRecord, terms, nullptr);
   ASSERT_EQ(best.size(), kListLimit);
   std::int64_t id = 0;  // the shorter before the longer, the newer before the older
   for (const RankedText& text : best) {
@@ -207,7 +207,7 @@ TEST(RankingTest, OfManyTextsTheBestAreKept) {  // MEM-41, MEM-42
   }
   std::vector<bool> allowed(shelf.table().size(), false);
   allowed[*shelf.table().Find(900)] = true;
-  const auto filtered = BestTexts(shelf.table(), Unit::kRecord, terms, &allowed);
+  const auto filtered = BestTexts(shelf.table(), ScoredUnit::kRecord, terms, &allowed);
   ASSERT_EQ(filtered.size(), 1U);
   EXPECT_EQ(shelf.table().id(filtered[0].text), 900);
 }
@@ -225,7 +225,8 @@ TEST(RankingTest, EqualScoresAreInOrderOfTimeThenId) {  // MEM-42, MEM-T13
 TEST(RankingTest, ATermInEveryTextStillCounts) {  // MEM-39
   Shelf shelf({{1, 1, 0, "linker failed"}, {2, 2, 0, "linker"}});
   EXPECT_GT(Idf(2, 2), 0);
-  EXPECT_EQ(BestTexts(shelf.table(), Unit::kRecord, shelf.Find("linker"), nullptr).size(), 2U);
+  EXPECT_EQ(BestTexts(shelf.table(), ScoredUnit::kRecord, shelf.Find("linker"), nullptr).size(),
+            2U);
 }
 
 TEST(RankingTest, OneListIsEnoughAndFurtherListsAdd) {  // MEM-41, MEM-45

@@ -52,7 +52,7 @@ Result<std::vector<QueryTerm>> FindTerms(Connection& connection, Corpus& corpus,
 // One list of the fusion. `unit` is unset for lists that are not made of terms.
 struct List {
   std::string name;
-  std::optional<Unit> unit;
+  std::optional<ScoredUnit> unit;
   WeightedList places;
 };
 
@@ -95,13 +95,13 @@ class SearchRun {
     DOSSIER_ASSIGN_OR_RETURN(const auto allowed, corpus_.Allowed(connection_, state_, query_));
     std::vector<const TermPostings*> postings;
     for (const QueryTerm& term : terms_) postings.push_back(term.postings.get());
-    const auto add = [&](std::string name, Unit unit, double weight) {
+    const auto add = [&](std::string name, ScoredUnit unit, double weight) {
       lists_.push_back({std::move(name),
                         unit,
                         {weight, BestTexts(corpus_.table(), unit, postings, allowed.get())}});
     };
-    add("records", Unit::kRecord, kRecordsWeight);
-    add("windows", Unit::kWindow, kWindowsWeight);
+    add("records", ScoredUnit::kRecord, kRecordsWeight);
+    add("windows", ScoredUnit::kWindow, kWindowsWeight);
     return state_.embedder ? AddNearest(*state_.embedder, allowed.get()) : Status();
   }
 
@@ -190,7 +190,7 @@ class SearchRun {
 
 Result<std::vector<Hit>> View::Search(const Query& query) const {
   if (TrimSpace(query.text).empty()) return MakeError(ErrorCode::kUsage, "query is empty");
-  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state_->connections->Borrow());
+  DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, state_->connections->Borrow());
   const std::vector<std::string> terms = QueryTerms(lease.connection(), query.text);
   if (terms.empty() && !state_->embedder) return std::vector<Hit>();
   DOSSIER_ASSIGN_OR_RETURN(

@@ -38,7 +38,7 @@ std::optional<CoreEntry> View::Core(std::string_view key) const {
 }
 
 Result<std::optional<Record>> View::Find(std::int64_t id) const {
-  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state_->connections->Borrow());
+  DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, state_->connections->Borrow());
   return FindRecord(lease.connection(), *state_, id);
 }
 
@@ -49,7 +49,7 @@ Result<std::vector<Record>> View::Window(int max_events) const {
       "AND r.seq <= chain.last WHERE r.branch_id = ?2 AND r.tier = 'recall' AND {} IS NULL "
       "ORDER BY r.at DESC, r.id DESC LIMIT ?3",
       WithChain(), RecordColumns(), HiddenBy());
-  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state_->connections->Borrow());
+  DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, state_->connections->Borrow());
   std::vector<Record> window;
   for (const ChainLink& link : state_->chain) {
     DOSSIER_ASSIGN_OR_RETURN(
@@ -80,7 +80,7 @@ Result<std::vector<Record>> View::Records(const RecordFilter& filter) const {
                   "AND +r.tier IN (SELECT value FROM json_each(?2)) {}",
                   kMatches));
   const std::string& sql = filter.tags.empty() ? kTieredSql : kTaggedSql;
-  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state_->connections->Borrow());
+  DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, state_->connections->Borrow());
   const std::string tiers = TierList(filter.tiers);
   const std::string tags = TagList(filter.tags);
   return LoadRecords(lease.connection(), *state_, sql, tiers, filter.kind, filter.thread,
@@ -100,7 +100,7 @@ Result<ViewCounts> View::Counts() const {
       "AND r.seq <= chain.last WHERE NOT {} OR "
       "CASE r.tier WHEN 'recall' THEN {} IS NULL ELSE {} END",
       WithChain(), MayBeHidden(), HiddenBy(), IsShown());
-  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state_->connections->Borrow());
+  DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, state_->connections->Borrow());
   ViewCounts counts;
   const auto read = [&](const store::Statement& row) {
     counts = {.own_events = row.Int(0),

@@ -1,12 +1,14 @@
 // Inside of a View, for the parts that read one: queries, search, rendering of history.
 //
 //   const View::State& state = …;
-//   DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state.connections->Borrow());
+//   DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, state.connections->Borrow());
 //   const std::string sql = VisibleRecords("r.id, r.tokens", "AND r.tier = 'recall'");
 //   DOSSIER_RETURN_IF_ERROR(ForEachRow(lease.connection(), sql, on_row, state.chain_json));
 //
 // What a view shows is told by (branch, seq) in each query, never by a transaction that stays open:
 // rows are only added, so a view that is kept for days sees the same. Immutable, hence thread-safe.
+//
+// Thread-safety: a state is constant; a lease has one owner.
 
 #ifndef DOSSIER_MEMORY_SEARCH_VIEW_STATE_H_
 #define DOSSIER_MEMORY_SEARCH_VIEW_STATE_H_

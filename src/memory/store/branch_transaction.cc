@@ -12,9 +12,9 @@
 
 namespace dossier::memory {
 
-Result<Lease> SessionConnections::Borrow() {
+Result<ConnectionLease> SessionConnections::Borrow() {
   const std::lock_guard lock(mutex_);
-  return writer_ ? Lease(writer_) : readers_->Borrow();
+  return writer_ ? ConnectionLease(writer_) : readers_->Borrow();
 }
 
 void SessionConnections::End() {

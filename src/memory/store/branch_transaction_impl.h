@@ -21,7 +21,7 @@ class SessionConnections final : public Connections {
  public:
   SessionConnections(Connection& writer, std::shared_ptr<Connections> readers)
       : writer_(&writer), readers_(std::move(readers)) {}
-  Result<Lease> Borrow() override;
+  Result<ConnectionLease> Borrow() override;
   void End();
 
  private:

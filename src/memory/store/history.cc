@@ -17,15 +17,15 @@ constexpr std::string_view kHistorySql =
     "EXISTS (SELECT 1 FROM json_each(o.details, '$.shows') WHERE value = ?3)) "
     "ORDER BY o.seq DESC LIMIT ?4";
 
-Result<Change> ReadChange(const store::Statement& row) {
-  Change change{.seq = row.Int(0),
-                .at = row.Int(1),
-                .branch = row.Text(2),
-                .op = row.Text(3),
-                .actor = row.Text(4),
-                .block_id = row.Text(5),
-                .node_id = row.Text(6),
-                .phase = row.Text(7)};
+Result<LoggedWrite> ReadChange(const store::Statement& row) {
+  LoggedWrite change{.seq = row.Int(0),
+                     .at = row.Int(1),
+                     .branch = row.Text(2),
+                     .op = row.Text(3),
+                     .actor = row.Text(4),
+                     .block_id = row.Text(5),
+                     .node_id = row.Text(6),
+                     .phase = row.Text(7)};
   Result<Json> details = ParseJson(row.Text(8));
   if (!details || !details->is_object()) {
     return MakeError(ErrorCode::kDamaged, "write {} has details that are no JSON object",
@@ -54,7 +54,7 @@ Result<std::optional<std::string>> ValueOf(Connection& connection, std::optional
 }
 
 // What a change replaced and put in its place is looked up, so that no text is kept twice.
-Status AddTexts(Connection& connection, Change* change) {
+Status AddTexts(Connection& connection, LoggedWrite* change) {
   const Json details(change->details);
   if (const auto key = FindString(details, "key")) {
     change->key = *key;
@@ -73,19 +73,19 @@ Status AddTexts(Connection& connection, Change* change) {
 
 }  // namespace
 
-Result<std::vector<Change>> LoadHistory(Connection& connection, std::string_view branch,
-                                        const HistoryFilter& filter) {
+Result<std::vector<LoggedWrite>> LoadHistory(Connection& connection, std::string_view branch,
+                                             const HistoryFilter& filter) {
   static const std::string kSql = fmt::format("{}{}", WithChain(), kHistorySql);
   DOSSIER_ASSIGN_OR_RETURN(const View::State state, LoadChain(connection, {.branch = branch}));
-  std::vector<Change> changes;
+  std::vector<LoggedWrite> changes;
   const auto add = [&](const store::Statement& row) -> Status {
-    DOSSIER_ASSIGN_OR_RETURN(Change change, ReadChange(row));
+    DOSSIER_ASSIGN_OR_RETURN(LoggedWrite change, ReadChange(row));
     changes.push_back(std::move(change));
     return {};
   };
   DOSSIER_RETURN_IF_ERROR(
       ForEachRow(connection, kSql, add, state.chain_json, filter.key, filter.record, filter.limit));
-  for (Change& change : changes) DOSSIER_RETURN_IF_ERROR(AddTexts(connection, &change));
+  for (LoggedWrite& change : changes) DOSSIER_RETURN_IF_ERROR(AddTexts(connection, &change));
   return changes;
 }
 

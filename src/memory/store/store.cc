@@ -136,7 +136,7 @@ Status StoreImpl::Start() {
   if (options_.mode == OpenMode::kCreate) {
     DOSSIER_RETURN_IF_ERROR(OpenMemoryDatabase(options_.path, database_));
   }
-  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
+  DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, readers_->Borrow());
   Connection& connection = lease.connection();
   DOSSIER_ASSIGN_OR_RETURN(const auto id, ReadText(connection, kMetaSql, "store_id"));
   if (!id) return MakeError(ErrorCode::kDamaged, "{} has no store_id", path());
@@ -186,12 +186,12 @@ Result<Branch> StoreImpl::ForkBelow(std::string_view parent, const std::vector<s
 }
 
 Result<std::vector<Branch>> StoreImpl::Branches() const {
-  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
+  DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, readers_->Borrow());
   return LoadBranches(lease.connection());
 }
 
 Result<View> StoreImpl::Snapshot(std::string_view branch, std::optional<Seq> at) const {
-  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
+  DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, readers_->Borrow());
   return LoadView(
       readers_, lease.connection(),
       {.branch = branch, .at = at, .now = Now(), .index = index_, .embedder = options_.embedder});
@@ -210,9 +210,9 @@ Status StoreImpl::Transact(std::string_view branch, const WriteContext& context,
   });
 }
 
-Result<std::vector<Change>> StoreImpl::History(std::string_view branch,
-                                               const HistoryFilter& filter) const {
-  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
+Result<std::vector<LoggedWrite>> StoreImpl::History(std::string_view branch,
+                                                    const HistoryFilter& filter) const {
+  DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, readers_->Borrow());
   return LoadHistory(lease.connection(), branch, filter);
 }
 
@@ -245,13 +245,13 @@ Result<std::vector<std::string>> StoreImpl::Check(CheckMode mode) {
       return options_.embedder ? KeepMissingVectors(connection, *options_.embedder) : Status();
     }));
   }
-  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
+  DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, readers_->Borrow());
   if (mode == CheckMode::kRebuildIndex) DOSSIER_RETURN_IF_ERROR(FindIndex(lease.connection()));
   return CheckRows(lease.connection());
 }
 
 Result<std::optional<std::string>> StoreImpl::Remembered(std::string_view key) const {
-  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
+  DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, readers_->Borrow());
   return ReadText(lease.connection(), "SELECT text FROM compressions WHERE key = ?", key);
 }
 
@@ -263,7 +263,7 @@ Status StoreImpl::Remember(std::string_view key, std::string_view text) {
 }
 
 Status StoreImpl::ReadRows(const RowWork& work) const {
-  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
+  DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, readers_->Borrow());
   // One state of the file, whatever is written meanwhile.
   DOSSIER_ASSIGN_OR_RETURN(store::Savepoint state,
                            store::Savepoint::Begin(lease.connection().db()));

@@ -43,7 +43,7 @@ struct StoreOptions {
   OpenMode mode = OpenMode::kExisting;
   StoreLimits limits;
   UseFts use_fts = UseFts::kAuto;
-  Durability durability = Durability::kNormal;
+  WriteDurability durability = WriteDurability::kNormal;
   Redaction redaction = Redaction::kOn;
   Numbering numbering = Numbering::kByStore;  // of what this process writes
   std::shared_ptr<const Clock> clock = SystemClock();
@@ -59,7 +59,7 @@ struct ForkOptions {
 };
 
 // One write, as `history` shows it.
-struct Change {
+struct LoggedWrite {
   Seq seq = 0;
   Micros at = 0;
   std::string branch, op, actor, block_id, node_id, phase;
@@ -124,8 +124,8 @@ class Store {
   virtual Status Transact(std::string_view branch, const WriteContext& context,
                           const Work& work) = 0;
 
-  virtual Result<std::vector<Change>> History(std::string_view branch,
-                                              const HistoryFilter& filter) const = 0;
+  virtual Result<std::vector<LoggedWrite>> History(std::string_view branch,
+                                                   const HistoryFilter& filter) const = 0;
   // Appends writes that make the branch show what it showed at `to`; with `key`, only that key.
   // Returns the newest seq. What was hidden since is shown again, what was written is hidden.
   virtual Result<Seq> Revert(std::string_view branch, Seq to, const std::optional<std::string>& key,

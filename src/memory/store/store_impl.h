@@ -80,8 +80,8 @@ struct RevertRequest {
 };
 
 // history.cc, prune.cc, check.cc: see Store.
-Result<std::vector<Change>> LoadHistory(Connection& connection, std::string_view branch,
-                                        const HistoryFilter& filter);
+Result<std::vector<LoggedWrite>> LoadHistory(Connection& connection, std::string_view branch,
+                                             const HistoryFilter& filter);
 Result<Seq> RevertBranch(Connection& connection, const RevertRequest& request);
 Result<PruneCounts> PruneRows(Connection& connection, Seq before, PruneMode mode);
 Result<std::vector<std::string>> CheckRows(Connection& connection);
@@ -107,8 +107,8 @@ class StoreImpl final : public Store {
   Result<std::vector<Branch>> Branches() const override;
   Result<View> Snapshot(std::string_view branch, std::optional<Seq> at) const override;
   Status Transact(std::string_view branch, const WriteContext& context, const Work& work) override;
-  Result<std::vector<Change>> History(std::string_view branch,
-                                      const HistoryFilter& filter) const override;
+  Result<std::vector<LoggedWrite>> History(std::string_view branch,
+                                           const HistoryFilter& filter) const override;
   Result<Seq> Revert(std::string_view branch, Seq to, const std::optional<std::string>& key,
                      const WriteContext& context) override;
   Result<PruneCounts> Prune(Seq before, PruneMode mode) override;

@@ -150,7 +150,7 @@ TEST(StoreTest, RevertIsUndoneByASecondOneAndHistoryShowsBoth) {  // MEM-T4, MEM
 
   const auto history = store->History("root", {.key = "a"});
   std::vector<std::pair<std::string, std::string>> steps;
-  for (const Change& change : *history) {
+  for (const LoggedWrite& change : *history) {
     steps.emplace_back(change.before.value_or("-"), change.after.value_or("-"));
   }
   EXPECT_EQ(steps, (std::vector<std::pair<std::string, std::string>>{

@@ -31,7 +31,7 @@ bool IsRead(std::string_view op) {
   constexpr std::string_view kReads[] = {"search", "show", "history",     // of commands
                                          "memory_search", "memory_get"};  // of code
   if (std::ranges::find(kReads, op) != std::end(kReads)) return true;
-  const Operation* operation = FindOperation(op);
+  const MemoryOperation* operation = FindOperation(op);
   return operation && operation->access == Access::kRead;
 }
 
@@ -81,7 +81,7 @@ Result<std::map<std::string, std::int64_t>> ReadsByPhase(const std::string& path
   std::map<std::string, std::int64_t> reads;
   if (!Exists(path)) return reads;
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  for (LineReader lines(text); auto line = lines.Next();) {
+  for (ImportReader lines(text); auto line = lines.Next();) {
     const auto call = ReadObject(*line);
     if (!call || !IsRead(FindString(*call, "op").value_or(""))) continue;
     ++reads[TextAt(*call, "phase")];

@@ -17,7 +17,7 @@ namespace {
 
 // One line of an export behind its first.
 struct Row {
-  Line line;
+  ImportLine line;
   std::string type, uid;
   Seq seq = 0;  // in the store that it comes from
   Json value;
@@ -304,7 +304,7 @@ class Importing {
   ImportResult result_;
 };
 
-Result<std::string> ReadHead(LineReader* lines) {
+Result<std::string> ReadHead(ImportReader* lines) {
   const auto line = lines->Next();
   const auto head = line ? ReadObject(*line) : tl::unexpected(LineFault());
   if (!head || FindString(*head, "schema") != kExportSchema ||
@@ -317,7 +317,7 @@ Result<std::string> ReadHead(LineReader* lines) {
   return TextAt(*head, "store_id");
 }
 
-Result<Row> RowOf(const Line& line, Json value) {
+Result<Row> RowOf(const ImportLine& line, Json value) {
   Row row{.line = line,
           .type = TextAt(value, "type"),
           .uid = TextAt(value, "uid"),
@@ -332,7 +332,7 @@ Result<Row> RowOf(const Line& line, Json value) {
 }  // namespace
 
 Result<ImportResult> ImportLines(Store& store, std::string_view text, const WriteContext& context) {
-  LineReader lines(text);
+  ImportReader lines(text);
   DOSSIER_ASSIGN_OR_RETURN(const std::string from, ReadHead(&lines));
   std::vector<Row> rows;
   std::vector<LineFault> faults;
@@ -384,7 +384,7 @@ class Loading {
   Loading(Store& store, std::string_view branch, const LoadOptions& options)
       : store_(store), branch_(branch), options_(options) {}
 
-  Status Take(const Line& line) {
+  Status Take(const ImportLine& line) {
     tl::expected<Json, LineFault> value = ReadObject(line);
     if (!value) {
       result_.faults.push_back(std::move(value).error());
@@ -426,16 +426,16 @@ class Loading {
 
  private:
   struct Waiting {
-    Line line;
+    ImportLine line;
     Record record;
   };
 
-  void AddFault(const Line& line, const Error& error) {
+  void AddFault(const ImportLine& line, const Error& error) {
     result_.faults.push_back({line.number, line.byte, error.message});
   }
 
   // A line that is refused fails alone; an error of the disk ends the load.
-  static Status Add(BranchTransaction& session, const Line& line, const Record& record,
+  static Status Add(BranchTransaction& session, const ImportLine& line, const Record& record,
                     LoadResult* added) {
     const Result<RecordWrite> written = session.Add(record);
     if (written) {
@@ -474,7 +474,7 @@ Result<LoadResult> LoadLines(Store& store, std::string_view branch, std::string_
   // A branch that is not there is told before a line is read.
   DOSSIER_RETURN_IF_ERROR(store.Snapshot(branch));
   Loading loading(store, branch, options);
-  LineReader lines(text);
+  ImportReader lines(text);
   for (auto line = lines.Next(); line; line = lines.Next()) {
     DOSSIER_RETURN_IF_ERROR(loading.Take(*line));
   }
@@ -482,7 +482,7 @@ Result<LoadResult> LoadLines(Store& store, std::string_view branch, std::string_
   return loading.Finish();
 }
 
-std::optional<Line> LineReader::Next() {
+std::optional<ImportLine> ImportReader::Next() {
   while (at_ < text_.size()) {
     const std::size_t begin = at_;
     const std::size_t end = std::min(text_.find('\n', begin), text_.size());
@@ -490,12 +490,13 @@ std::optional<Line> LineReader::Next() {
     ++number_;
     std::string_view line = text_.substr(begin, end - begin);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (!TrimSpace(line).empty()) return Line{line, number_, static_cast<std::int64_t>(begin)};
+    if (!TrimSpace(line).empty())
+      return ImportLine{line, number_, static_cast<std::int64_t>(begin)};
   }
   return std::nullopt;
 }
 
-tl::expected<Json, LineFault> ReadObject(const Line& line) {
+tl::expected<Json, LineFault> ReadObject(const ImportLine& line) {
   const auto fault = [&](std::size_t at, std::string message) {
     return tl::unexpected(
         LineFault{line.number, line.byte + static_cast<std::int64_t>(at), std::move(message)});

@@ -72,21 +72,21 @@ inline constexpr std::string_view kExportSchema = "dossier.memory.export/1";
 
 // The lines of a text, with the place of each.
 //
-//   for (LineReader lines(text); auto line = lines.Next();) Use(line->text, line->number);
+//   for (ImportReader lines(text); auto line = lines.Next();) Use(line->text, line->number);
 //
 // Thread-safety: one owner.
 
-struct Line {
+struct ImportLine {
   std::string_view text;    // without its end, LF or CRLF
   std::int64_t number = 0;  // from 1
   std::int64_t byte = 0;    // where it begins
 };
 
-class LineReader {
+class ImportReader {
  public:
-  explicit LineReader(std::string_view text) : text_(text) {}
+  explicit ImportReader(std::string_view text) : text_(text) {}
   // The next line that is not blank; nullopt at the end.
-  std::optional<Line> Next();
+  std::optional<ImportLine> Next();
 
  private:
   std::string_view text_;
@@ -95,7 +95,7 @@ class LineReader {
 };
 
 // The object on a line, or what is wrong with it and where.
-tl::expected<Json, LineFault> ReadObject(const Line& line);
+tl::expected<Json, LineFault> ReadObject(const ImportLine& line);
 
 }  // namespace dossier::memory
 

@@ -28,7 +28,7 @@ bool NeedsKey(const Provider& provider) { return !provider.key_variables.empty()
 
 Status TakeKey(const Wanted& wanted, const Environment& environment, Choice& choice) {
   if (wanted.keys == Wanted::Keys::kNone) return {};
-  DOSSIER_ASSIGN_OR_RETURN(Key key,
+  DOSSIER_ASSIGN_OR_RETURN(FoundKey key,
                            FindKey(choice.provider, wanted.key_env, environment, wanted.config));
   choice.key = std::move(key.value);
   choice.key_source = std::move(key.source);

@@ -3,7 +3,7 @@
 //   DOSSIER_ASSIGN_OR_RETURN(Catalog catalog, Catalog::Load(overrides));
 //   DOSSIER_ASSIGN_OR_RETURN(Choice choice, catalog.Choose({.name = "gpt-5-mini"}, environment));
 //   // model/providers/connect.h
-//   DOSSIER_ASSIGN_OR_RETURN(Connection connection, Connect(choice, options));
+//   DOSSIER_ASSIGN_OR_RETURN(ConnectedModel connection, Connect(choice, options));
 //
 // Thread-safety: immutable after loading.
 

@@ -10,7 +10,7 @@
 namespace dossier::model {
 namespace {
 
-void ReadStatus(const Node& node, std::string& out) {
+void ReadStatus(const YamlPlace& node, std::string& out) {
   ReadOneOf(node, {"documented", "measured", "reported", "unverified"}, out);
 }
 
@@ -21,7 +21,7 @@ constexpr std::int64_t kThinkingTokens = 8'192;
 // Keys by which any map of facts may say its own date, source and status.
 constexpr const char* kFactKeys[] = {"as_of", "source", "status"};
 
-void CheckDate(const Node& node) {
+void CheckDate(const YamlPlace& node) {
   const std::string& date = node->scalar;
   const bool is_date = date.size() == 10 && date[4] == '-' && date[7] == '-' &&
                        date.find_first_not_of("0123456789-") == std::string::npos;
@@ -29,7 +29,7 @@ void CheckDate(const Node& node) {
 }
 
 // What `node` says about itself: {as_of, source, status}.
-JsonObject ReadFact(const Node& node) {
+JsonObject ReadFact(const YamlPlace& node) {
   JsonObject fact;
   for (const char* key : kFactKeys) {
     if (!node[key]) continue;
@@ -43,7 +43,7 @@ JsonObject ReadFact(const Node& node) {
   return fact;
 }
 
-void CheckFact(const Node& node, std::string_view what) {
+void CheckFact(const YamlPlace& node, std::string_view what) {
   for (const char* key : {"as_of", "source"}) {
     if (!node[key] || node[key]->scalar.empty()) {
       FailAt(node, fmt::format("{} has no {}: every fact needs a date and a source", what, key));
@@ -52,7 +52,7 @@ void CheckFact(const Node& node, std::string_view what) {
   ReadFact(node);
 }
 
-void ReadTurnRules(const Node& node, assembly::Capability& capability) {
+void ReadTurnRules(const YamlPlace& node, assembly::Capability& capability) {
   using LateSystem = assembly::Capability::LateSystem;
   using ToolResults = assembly::Capability::ToolResults;
   enum class Prefill { kUnsaid, kNo, kYes, kFlag } prefill = Prefill::kUnsaid;
@@ -74,7 +74,7 @@ void ReadTurnRules(const Node& node, assembly::Capability& capability) {
   capability.prefill_flag = prefill == Prefill::kFlag;
 }
 
-void ReadCapabilities(const Node& node, Entry& entry) {
+void ReadCapabilities(const YamlPlace& node, Entry& entry) {
   if (!node) return;
   CheckKeys(
       node,
@@ -102,7 +102,7 @@ void ReadCapabilities(const Node& node, Entry& entry) {
   ReadOneOf(node["seed_name"], {"seed", "random_seed"}, entry.form.seed_name);
   ReadOneOf(node["required_tool"], {"required", "any"}, entry.form.required_tool);
   ReadFlag(node["stream_options"], entry.form.stream_options);
-  if (const Node sampling = node["sampling"]) {
+  if (const YamlPlace sampling = node["sampling"]) {
     if (!sampling.is_list()) FailAt(sampling, "a list of parameter names is wanted");
     entry.sampling.clear();
     for (const YamlNode& item : sampling->items) {
@@ -111,14 +111,14 @@ void ReadCapabilities(const Node& node, Entry& entry) {
   }
 }
 
-void ReadSmallCount(const Node& node, int& out) {
+void ReadSmallCount(const YamlPlace& node, int& out) {
   std::int64_t value = out;
   ReadCount(node, value);
   if (value > 1000) FailAt(node, "a number up to 1000 is wanted");
   out = static_cast<int>(value);
 }
 
-void ReadCache(const Node& node, assembly::CacheRules& cache) {
+void ReadCache(const YamlPlace& node, assembly::CacheRules& cache) {
   if (!node) return;
   CheckKeys(node, {"mode", "min_prefix", "breakpoints", "step", "look_back", "ttl", "write", "read",
                    "as_of", "source", "status"});
@@ -140,7 +140,7 @@ void ReadCache(const Node& node, assembly::CacheRules& cache) {
   }
 }
 
-void ReadTokens(const Node& node, Entry& entry) {
+void ReadTokens(const YamlPlace& node, Entry& entry) {
   if (!node) return;
   CheckKeys(node, {"encoding", "ratio", "bytes_per_token", "margin", "per_message", "per_request",
                    "as_of", "source", "status"});
@@ -153,14 +153,14 @@ void ReadTokens(const Node& node, Entry& entry) {
 }
 
 // The most that one image costs. A map of its own, so that it can say where it is from.
-void ReadImage(const Node& node, Entry& entry) {
+void ReadImage(const YamlPlace& node, Entry& entry) {
   if (!node) return;
   CheckKeys(node, {"tokens", "as_of", "source", "status"});
   if (!node["tokens"]) FailAt(node, "image says tokens, the most that one image costs");
   ReadCount(node["tokens"], entry.capability.image_tokens);
 }
 
-void ReadPrices(const Node& node, Entry& entry) {
+void ReadPrices(const YamlPlace& node, Entry& entry) {
   if (!node) return;
   CheckKeys(node, {"input", "cached", "output", "as_of", "source", "status"});
   ReadPrice(node["input"], entry.price_input);
@@ -169,7 +169,7 @@ void ReadPrices(const Node& node, Entry& entry) {
 }
 
 // The entry's own {as_of, source, status}, and those of the parts that say other ones.
-void ReadProvenance(const Node& node, Entry& entry) {
+void ReadProvenance(const YamlPlace& node, Entry& entry) {
   Json& facts = entry.capability.entry;
   if (!facts.is_object()) facts = JsonObject();
   for (const auto& [key, value] : ReadFact(node)) facts.as_object()[key] = value;
@@ -194,7 +194,7 @@ Entry FreshEntry(const CatalogData& data, const std::string& provider, const std
   return entry;
 }
 
-void ReadEntry(const Node& node, CatalogData& data) {
+void ReadEntry(const YamlPlace& node, CatalogData& data) {
   CheckKeys(node, {"name", "provider", "window", "max_output", "max_input", "tokenizer", "prices",
                    "capabilities", "cache", "tokens", "image", "profile", "as_of", "source",
                    "status", "note"});
@@ -225,7 +225,8 @@ void ReadEntry(const Node& node, CatalogData& data) {
   ReadProvenance(node, *entry);
 }
 
-void ReadProvider(const std::string& name, const Node& node, std::vector<Provider>& providers) {
+void ReadProvider(const std::string& name, const YamlPlace& node,
+                  std::vector<Provider>& providers) {
   CheckKeys(node, {"base_url", "base_url_variables", "dialect", "key_variables", "default_model",
                    "concurrency", "as_of", "source", "status"});
   CheckFact(node, name);
@@ -244,19 +245,19 @@ void ReadProvider(const std::string& name, const Node& node, std::vector<Provide
   if (provider->concurrency < 1) FailAt(node, name + ": concurrency is below 1");
 }
 
-void ReadAll(const Node& root, CatalogData& data) {
+void ReadAll(const YamlPlace& root, CatalogData& data) {
   if (root.is_null()) return;
   CheckKeys(root, {"schema", "providers", "models"});
   std::string schema;
   ReadText(root["schema"], schema);
   if (schema != "dossier.models/1") FailAt(root, "schema: dossier.models/1 is wanted");
-  if (const Node map = root["providers"]) {
+  if (const YamlPlace map = root["providers"]) {
     if (!map.is_map()) FailAt(map, "providers is a map of names");
     for (const YamlEntry& item : map->entries) {
       ReadProvider(item.key, item.value, data.providers);
     }
   }
-  if (const Node list = root["models"]) {
+  if (const YamlPlace list = root["models"]) {
     if (!list.is_list()) FailAt(list, "models is a list");
     for (const YamlNode& node : list->items) ReadEntry(node, data);
   }
@@ -311,7 +312,7 @@ std::optional<Entry> EntryByFamily(const CatalogData& data, std::string_view pro
 }
 
 Status ReadCatalogFile(std::string_view text, std::string_view file, CatalogData* data) {
-  return ReadYamlFile(text, file, [&](const Node& root) { ReadAll(root, *data); });
+  return ReadYamlFile(text, file, [&](const YamlPlace& root) { ReadAll(root, *data); });
 }
 
 namespace {
@@ -320,7 +321,7 @@ namespace {
 constexpr std::size_t kMaxBytes = 16 << 20;
 constexpr std::size_t kMaxNodes = 1'000'000;
 
-double Number(const Node& node, double least, double most) {
+double Number(const YamlPlace& node, double least, double most) {
   const Json value = ToJsonValue(*node);
   if (!value.is_number()) FailAt(node, "a number is wanted");
   const double number = value.to_number<double>();
@@ -332,15 +333,15 @@ double Number(const Node& node, double least, double most) {
 
 // One value or a list of them.
 template <typename Read>
-void ReadList(const Node& node, Read read) {
+void ReadList(const YamlPlace& node, Read read) {
   if (!node.is_list()) return read(node);
   for (const YamlNode& item : node->items) read(item);
 }
 
 }  // namespace
 
-Node Node::operator[](std::string_view key) const {
-  Node found;
+YamlPlace YamlPlace::operator[](std::string_view key) const {
+  YamlPlace found;
   for (const YamlEntry& entry : node_->entries) {
     if (entry.key == key) found.node_ = &entry.value;
   }
@@ -348,7 +349,7 @@ Node Node::operator[](std::string_view key) const {
 }
 
 Status ReadYamlFile(std::string_view text, std::string_view file,
-                    const std::function<void(const Node& root)>& read) {
+                    const std::function<void(const YamlPlace& root)>& read) {
   DOSSIER_ASSIGN_OR_RETURN(
       const YamlNode root,
       assembly::ReadYaml(text, file, {.max_bytes = kMaxBytes, .max_nodes = kMaxNodes}));
@@ -356,7 +357,7 @@ Status ReadYamlFile(std::string_view text, std::string_view file,
 }
 
 Status ReadYamlTree(const YamlNode& root, std::string_view file,
-                    const std::function<void(const Node& root)>& read) {
+                    const std::function<void(const YamlPlace& root)>& read) {
   try {
     read(root);
     return {};
@@ -366,11 +367,11 @@ Status ReadYamlTree(const YamlNode& root, std::string_view file,
   }
 }
 
-void FailAt(const Node& node, const std::string& reason) {
+void FailAt(const YamlPlace& node, const std::string& reason) {
   throw Misplaced{node->line, node->column, reason};
 }
 
-void CheckKeys(const Node& node, Names known) {
+void CheckKeys(const YamlPlace& node, Names known) {
   if (!node.is_map()) FailAt(node, "a map is wanted here");
   for (const YamlEntry& entry : node->entries) {
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
@@ -382,17 +383,17 @@ void CheckKeys(const Node& node, Names known) {
   }
 }
 
-void ReadText(const Node& node, std::string& out) {
+void ReadText(const YamlPlace& node, std::string& out) {
   if (!node) return;
   if (!node.is_scalar()) FailAt(node, "a text is wanted");
   out = node->scalar;
 }
 
-void ReadOneOf(const Node& node, Names allowed, std::string& out) {
+void ReadOneOf(const YamlPlace& node, Names allowed, std::string& out) {
   ReadOneOf(node, std::span(allowed.begin(), allowed.size()), out);
 }
 
-void ReadOneOf(const Node& node, std::span<const std::string_view> allowed, std::string& out) {
+void ReadOneOf(const YamlPlace& node, std::span<const std::string_view> allowed, std::string& out) {
   if (!node) return;
   ReadText(node, out);
   if (std::find(allowed.begin(), allowed.end(), out) != allowed.end()) return;
@@ -400,50 +401,50 @@ void ReadOneOf(const Node& node, std::span<const std::string_view> allowed, std:
   FailAt(node, "one of " + Join(names, ", ") + " is wanted");
 }
 
-void ReadFlag(const Node& node, bool& out) {
+void ReadFlag(const YamlPlace& node, bool& out) {
   if (!node) return;
   const Json value = ToJsonValue(*node);
   if (!value.is_bool()) FailAt(node, "true or false is wanted");
   out = value.as_bool();
 }
 
-void ReadCount(const Node& node, std::int64_t& out) {
+void ReadCount(const YamlPlace& node, std::int64_t& out) {
   if (!node) return;
   const Json value = ToJsonValue(*node);
   if (!value.is_int64() || value.as_int64() <= 0) FailAt(node, "a whole number above 0 is wanted");
   out = value.as_int64();
 }
 
-void ReadCount(const Node& node, std::optional<std::int64_t>& out) {
+void ReadCount(const YamlPlace& node, std::optional<std::int64_t>& out) {
   if (!node) return;
   std::int64_t value = 0;
   if (!node.is_null()) ReadCount(node, value);
   out = node.is_null() ? std::nullopt : std::optional(value);
 }
 
-void ReadNumber(const Node& node, double least, double most, double& out) {
+void ReadNumber(const YamlPlace& node, double least, double most, double& out) {
   if (node) out = Number(node, least, most);
 }
 
-void ReadNumber(const Node& node, double least, double most, std::optional<double>& out) {
+void ReadNumber(const YamlPlace& node, double least, double most, std::optional<double>& out) {
   if (!node) return;
   out = node.is_null() ? std::nullopt : std::optional(Number(node, least, most));
 }
 
-void ReadTexts(const Node& node, std::vector<std::string>& out) {
+void ReadTexts(const YamlPlace& node, std::vector<std::string>& out) {
   if (!node) return;
   out.clear();
-  ReadList(node, [&](const Node& item) { ReadText(item, out.emplace_back()); });
+  ReadList(node, [&](const YamlPlace& item) { ReadText(item, out.emplace_back()); });
 }
 
-void ReadNumbers(const Node& node, double least, double most, std::vector<double>& out) {
+void ReadNumbers(const YamlPlace& node, double least, double most, std::vector<double>& out) {
   if (!node) return;
   out.clear();
-  ReadList(node, [&](const Node& item) { out.push_back(Number(item, least, most)); });
+  ReadList(node, [&](const YamlPlace& item) { out.push_back(Number(item, least, most)); });
 }
 
 // Whole nano-dollars only, so that sums are exact.
-void ReadPrice(const Node& node, std::optional<std::int64_t>& out) {
+void ReadPrice(const YamlPlace& node, std::optional<std::int64_t>& out) {
   if (!node) return;
   if (node.is_null()) {
     out.reset();

@@ -37,7 +37,7 @@ std::optional<Entry> EntryByFamily(const CatalogData& data, std::string_view pro
 // Typed fields of a YAML node, read or left as they are: the catalog's and the scripts' reader.
 // Only for .cc files of this module.
 //
-//   return ReadYamlFile(text, "models.yaml", [&](const Node& root) {
+//   return ReadYamlFile(text, "models.yaml", [&](const YamlPlace& root) {
 //     ReadCount(root["window"], entry.capability.window);    // absent: unchanged
 //   });
 //
@@ -52,12 +52,12 @@ struct Misplaced {
 };
 
 // A node of a tree that outlives it, or the place of a key that is not there.
-class Node {
+class YamlPlace {
  public:
-  Node(const YamlNode& node) : node_(&node) {}  // NOLINT(google-explicit-constructor)
+  YamlPlace(const YamlNode& node) : node_(&node) {}  // NOLINT(google-explicit-constructor)
 
   explicit operator bool() const { return node_ != nullptr; }
-  Node operator[](std::string_view key) const;
+  YamlPlace operator[](std::string_view key) const;
   const YamlNode& operator*() const { return *node_; }
   const YamlNode* operator->() const { return node_; }
 
@@ -67,29 +67,29 @@ class Node {
   bool is_map() const { return node_->kind == YamlNode::Kind::kMap; }
 
  private:
-  Node() = default;
+  YamlPlace() = default;
 
   const YamlNode* node_ = nullptr;
 };
 
 // Calls `read` with the root of the document. Errors: kConfig, "FILE:LINE:COL: reason".
 Status ReadYamlFile(std::string_view text, std::string_view file,
-                    const std::function<void(const Node& root)>& read);
+                    const std::function<void(const YamlPlace& root)>& read);
 // The same of a tree that is there already; a node on line 0 has no place: "FILE: reason".
 Status ReadYamlTree(const YamlNode& root, std::string_view file,
-                    const std::function<void(const Node& root)>& read);
+                    const std::function<void(const YamlPlace& root)>& read);
 
-[[noreturn]] void FailAt(const Node& node, const std::string& reason);
+[[noreturn]] void FailAt(const YamlPlace& node, const std::string& reason);
 
 // `node` is a map whose keys are all in `known`.
-void CheckKeys(const Node& node, Names known);
-void ReadText(const Node& node, std::string& out);
-void ReadOneOf(const Node& node, std::span<const std::string_view> allowed, std::string& out);
-void ReadOneOf(const Node& node, Names allowed, std::string& out);
+void CheckKeys(const YamlPlace& node, Names known);
+void ReadText(const YamlPlace& node, std::string& out);
+void ReadOneOf(const YamlPlace& node, std::span<const std::string_view> allowed, std::string& out);
+void ReadOneOf(const YamlPlace& node, Names allowed, std::string& out);
 // A word of a table as the value beside it. YAML's bare yes and no are words here.
 template <typename Value>
-void ReadWord(const Node& node, std::initializer_list<std::pair<std::string_view, Value>> words,
-              Value& out) {
+void ReadWord(const YamlPlace& node,
+              std::initializer_list<std::pair<std::string_view, Value>> words, Value& out) {
   if (!node) return;
   std::string text, known;
   ReadText(node, text);
@@ -103,16 +103,16 @@ void ReadWord(const Node& node, std::initializer_list<std::pair<std::string_view
   }
   FailAt(node, "one of " + known + " is wanted");
 }
-void ReadFlag(const Node& node, bool& out);
-void ReadCount(const Node& node, std::int64_t& out);                 // above 0
-void ReadCount(const Node& node, std::optional<std::int64_t>& out);  // null: unknown
-void ReadNumber(const Node& node, double least, double most, double& out);
-void ReadNumber(const Node& node, double least, double most, std::optional<double>& out);
+void ReadFlag(const YamlPlace& node, bool& out);
+void ReadCount(const YamlPlace& node, std::int64_t& out);                 // above 0
+void ReadCount(const YamlPlace& node, std::optional<std::int64_t>& out);  // null: unknown
+void ReadNumber(const YamlPlace& node, double least, double most, double& out);
+void ReadNumber(const YamlPlace& node, double least, double most, std::optional<double>& out);
 // One text, or a list of them.
-void ReadTexts(const Node& node, std::vector<std::string>& out);
-void ReadNumbers(const Node& node, double least, double most, std::vector<double>& out);
+void ReadTexts(const YamlPlace& node, std::vector<std::string>& out);
+void ReadNumbers(const YamlPlace& node, double least, double most, std::vector<double>& out);
 // Dollars for a million tokens as nano-dollars for one; null: unknown.
-void ReadPrice(const Node& node, std::optional<std::int64_t>& out);
+void ReadPrice(const YamlPlace& node, std::optional<std::int64_t>& out);
 
 }  // namespace dossier::model
 

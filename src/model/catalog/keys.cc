@@ -18,7 +18,7 @@ constexpr Millis kCommandLimit{10'000};
 constexpr std::uint64_t kMostBytes = 64 << 10;
 
 // Keys are header values: a line break in one would be a second header.
-Result<Key> Checked(Key key) {
+Result<FoundKey> Checked(FoundKey key) {
   for (const char c : key.value) {
     if (static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0x7f) {
       return MakeError(ErrorCode::kAuth,
@@ -31,7 +31,7 @@ Result<Key> Checked(Key key) {
 }
 
 // Nothing of the program's output gets into an error: it may hold the key.
-Result<Key> RunKeyCommand(const std::vector<std::string>& argv) {
+Result<FoundKey> RunKeyCommand(const std::vector<std::string>& argv) {
   const std::string source = "key_cmd " + argv[0];
   const auto ran = RunProcess({.argv = argv,
                                .environment = EnvironmentWithoutSecrets(),
@@ -43,13 +43,14 @@ Result<Key> RunKeyCommand(const std::vector<std::string>& argv) {
     return MakeError(ErrorCode::kAuth, "{} ended with status {} and gave no key", source,
                      ran->exit_code);
   }
-  Key key{std::string(FirstLine(ran->out)), source};
+  FoundKey key{std::string(FirstLine(ran->out)), source};
   if (key.value.empty()) return MakeError(ErrorCode::kAuth, "{} gave no key", source);
   return Checked(std::move(key));
 }
 
 // Asked only where a desktop session can answer, and never an error: most people have none.
-std::optional<Key> AskSecretService(std::string_view provider, const Environment& environment) {
+std::optional<FoundKey> AskSecretService(std::string_view provider,
+                                         const Environment& environment) {
   if (!Variable(environment, "DBUS_SESSION_BUS_ADDRESS")) return std::nullopt;
   const auto program = FindProgram("secret-tool");
   if (!program) return std::nullopt;
@@ -59,10 +60,10 @@ std::optional<Key> AskSecretService(std::string_view provider, const Environment
        .max_output = kMostBytes,
        .timeout = kCommandLimit});
   if (!ran || ran->exit_code != 0 || FirstLine(ran->out).empty()) return std::nullopt;
-  return Key{std::string(FirstLine(ran->out)), "secret-tool"};
+  return FoundKey{std::string(FirstLine(ran->out)), "secret-tool"};
 }
 
-Result<Key> ReadKeyFile(const std::string& path) {
+Result<FoundKey> ReadKeyFile(const std::string& path) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) {
     return MakeError(ErrorCode::kAuth, "the key file {} cannot be read", path);
@@ -90,8 +91,8 @@ std::optional<std::string> Variable(const Environment& environment, std::string_
   return trimmed.empty() ? std::nullopt : std::optional<std::string>(trimmed);
 }
 
-Result<Key> FindKey(const Provider& provider, std::string_view key_env,
-                    const Environment& environment, const UserConfig& config) {
+Result<FoundKey> FindKey(const Provider& provider, std::string_view key_env,
+                         const Environment& environment, const UserConfig& config) {
   if (!key_env.empty()) {
     const auto key = Variable(environment, key_env);
     if (!key) return MakeError(ErrorCode::kAuth, "--key-env names {}, which is not set", key_env);
@@ -101,14 +102,14 @@ Result<Key> FindKey(const Provider& provider, std::string_view key_env,
     if (const auto key = Variable(environment, name)) return Checked({*key, name});
   }
   // Only where a key is of use: no program runs, and no file is read, for a server of the user's.
-  if (provider.key_variables.empty()) return Key();
+  if (provider.key_variables.empty()) return FoundKey();
   const auto own = config.providers.find(provider.name);
   const KeyAccess& access = own == config.providers.end() ? config.access : own->second;
   if (!access.command.empty()) return RunKeyCommand(access.command);
   if (auto key = AskSecretService(provider.name, environment)) return Checked(std::move(*key));
   if (!access.file.empty()) return ReadKeyFile(access.file);
   const std::string path = UsualFile(environment, provider.name);
-  return path.empty() || !Exists(path) ? Key() : ReadKeyFile(path);
+  return path.empty() || !Exists(path) ? FoundKey() : ReadKeyFile(path);
 }
 
 std::optional<std::string> KeyPlace(const Provider& provider, KeyPlaces places,
@@ -140,7 +141,7 @@ Result<std::string> KeyFile(const Environment& environment, std::string_view pro
 Status WriteKeyFile(const Environment& environment, std::string_view provider, std::string key) {
   if (key.empty()) return MakeError(ErrorCode::kAuth, "no key was given");
   DOSSIER_ASSIGN_OR_RETURN(const std::string path, KeyFile(environment, provider));
-  DOSSIER_ASSIGN_OR_RETURN(const Key checked, Checked({std::move(key), "stdin"}));
+  DOSSIER_ASSIGN_OR_RETURN(const FoundKey checked, Checked({std::move(key), "stdin"}));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(path.substr(0, path.rfind('/')), 0700));
   return WriteFileAtomic(path, checked.value + "\n", 0600);
 }

@@ -1,7 +1,7 @@
 // Where a provider's key comes from: --key-env, the provider's variables, key_cmd, the desktop's
 // secret service, a 0600 file; the first that has one.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(Key key, FindKey(provider, {.key_env = "MY_KEY"}, environment,
+//   DOSSIER_ASSIGN_OR_RETURN(FoundKey key, FindKey(provider, {.key_env = "MY_KEY"}, environment,
 //   config)); key.source;    // "MY_KEY": for messages; the value never gets into one
 //
 // Thread-safety: pure functions over the environment, files and programs.
@@ -25,14 +25,14 @@ using Environment = std::function<std::optional<std::string>(std::string_view)>;
 // people switch a variable off.
 std::optional<std::string> Variable(const Environment& environment, std::string_view name);
 
-struct Key {
+struct FoundKey {
   std::string value;   // empty: there is none
   std::string source;  // "OPENAI_API_KEY", "key_cmd pass", a path
 };
 
 // Errors: kAuth (a source that is named and fails, a key that is no header value).
-Result<Key> FindKey(const Provider& provider, std::string_view key_env,
-                    const Environment& environment, const UserConfig& config);
+Result<FoundKey> FindKey(const Provider& provider, std::string_view key_env,
+                         const Environment& environment, const UserConfig& config);
 
 // Where FindKey would find a key of `provider` without --key-env: "OPENAI_API_KEY is set", "the key
 // file PATH is there". Nothing is read or run; what concerns all providers (`key_cmd`, `key_file`,

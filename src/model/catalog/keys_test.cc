@@ -17,7 +17,8 @@ using Variables = std::map<std::string, std::string, std::less<>>;
 
 const Provider kProvider{.name = "openai", .key_variables = {"OPENAI_API_KEY"}};
 
-Result<Key> Find(const Variables& variables, const UserConfig& config, std::string_view env = "") {
+Result<FoundKey> Find(const Variables& variables, const UserConfig& config,
+                      std::string_view env = "") {
   return FindKey(
       kProvider, env,
       [&](std::string_view name) -> std::optional<std::string> {

@@ -9,11 +9,11 @@ namespace {
 
 using assembly::Field;
 using assembly::FieldPlace;
-using config::Section;
+using config::ConfigSection;
 
 // A section on its way into the UserConfig: paths in it start at its file's folder.
 struct Draft {
-  const Section& section;
+  const ConfigSection& section;
   UserConfig config;
 
   std::string Resolved(const std::string& path) const {
@@ -96,8 +96,8 @@ constexpr Field<Draft> kLocalFields[] = {
      assembly::Into<assembly::ReadWholeFrom<1>, &Draft::config, &UserConfig::local_context>},
 };
 
-Status ReadSection(const std::optional<Section>& section, std::span<const Field<Draft>> fields,
-                   UserConfig* config) {
+Status ReadSection(const std::optional<ConfigSection>& section,
+                   std::span<const Field<Draft>> fields, UserConfig* config) {
   if (!section) return {};
   Draft draft{*section, std::move(*config)};
   DOSSIER_RETURN_IF_ERROR(

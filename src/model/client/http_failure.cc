@@ -12,7 +12,7 @@
 namespace dossier::model {
 namespace {
 
-std::optional<std::string_view> FindHeader(const HttpAnswer& answer, std::string_view name) {
+std::optional<std::string_view> FindHeader(const ProviderAnswer& answer, std::string_view name) {
   for (const auto& [key, value] : answer.headers) {
     if (ToLowerAscii(key) == name) return TrimSpace(value);
   }
@@ -70,12 +70,12 @@ bool SaysTooLong(std::string_view body) {
                      [&](std::string_view phrase) { return text.find(phrase) != text.npos; });
 }
 
-std::string Nearest(const Target& target) {
+std::string Nearest(const FailureTarget& target) {
   const std::vector<std::string> names = NearestNames(target.model, target.models);
   return names.empty() ? "" : "; the nearest known names are " + Join(names, ", ");
 }
 
-std::string LimitHeaders(const HttpAnswer& answer) {
+std::string LimitHeaders(const ProviderAnswer& answer) {
   std::string out;
   for (const auto& [name, value] : answer.headers) {
     const std::string lower = ToLowerAscii(name);
@@ -87,7 +87,7 @@ std::string LimitHeaders(const HttpAnswer& answer) {
 }
 
 // "about 9,000 tokens, window 8,192, ", as far as it is known.
-std::string SizesOf(const Target& target) {
+std::string SizesOf(const FailureTarget& target) {
   std::string out;
   if (target.prompt_tokens > 0) out += fmt::format("about {} tokens, ", target.prompt_tokens);
   if (target.window > 0) out += fmt::format("window {}, ", target.window);
@@ -108,7 +108,7 @@ std::string SaidIn(std::string_view body, std::string_view key) {
   return Excerpt(body, key);
 }
 
-Error MakeHttpError(const HttpAnswer& answer, const Target& target) {
+Error MakeHttpError(const ProviderAnswer& answer, const FailureTarget& target) {
   const std::string said = answer.body.empty() ? "" : ": " + SaidIn(answer.body, target.key);
   const auto error = [&](ErrorCode code, std::string message) {
     return Error{code, std::move(message)};
@@ -178,7 +178,7 @@ std::string Excerpt(std::string_view body, std::string_view key) {
   return std::string(head) + (head.size() < clean.size() ? "…" : "");
 }
 
-std::optional<Millis> RetryAfter(const HttpAnswer& answer, Clock::Wall now) {
+std::optional<Millis> RetryAfter(const ProviderAnswer& answer, Clock::Wall now) {
   std::optional<Millis> longest;
   const auto offer = [&](std::optional<Millis> wait) {
     if (wait && (!longest || *wait > *longest)) longest = wait;
@@ -204,7 +204,8 @@ std::optional<Millis> RetryAfter(const HttpAnswer& answer, Clock::Wall now) {
   return longest;
 }
 
-HttpFailure MapHttpFailure(const HttpAnswer& answer, const Target& target, Clock::Wall now) {
+HttpFailure MapHttpFailure(const ProviderAnswer& answer, const FailureTarget& target,
+                           Clock::Wall now) {
   HttpFailure result{.error = MakeHttpError(answer, target)};
   result.failure.status = answer.status;
   result.failure.retry = Retryable(answer.status) ? Failure::Retry::kYes : Failure::Retry::kNo;

@@ -20,14 +20,14 @@
 
 namespace dossier::model {
 
-struct HttpAnswer {
+struct ProviderAnswer {
   int status = 0;
   std::vector<std::pair<std::string, std::string>> headers;  // names in any case
   std::string body;                                          // hostile
 };
 
 // Whom an error is about.
-struct Target {
+struct FailureTarget {
   std::string provider, model;
   std::string key_source;           // "OPENAI_API_KEY"; never the key
   std::string key;                  // removed wherever it occurs in a message
@@ -41,11 +41,12 @@ struct HttpFailure {
   Failure failure;
 };
 
-HttpFailure MapHttpFailure(const HttpAnswer& answer, const Target& target, Clock::Wall now);
+HttpFailure MapHttpFailure(const ProviderAnswer& answer, const FailureTarget& target,
+                           Clock::Wall now);
 
 // The longest wait that the headers ask for: Retry-After (seconds or date), retry-after-ms,
 // x-ratelimit-reset-requests and -tokens ("1s", "6m0s").
-std::optional<Millis> RetryAfter(const HttpAnswer& answer, Clock::Wall now);
+std::optional<Millis> RetryAfter(const ProviderAnswer& answer, Clock::Wall now);
 
 // Shorter keys and values of headers ("1", "eu") stand in any text.
 inline constexpr std::size_t kShortestSecret = 8;

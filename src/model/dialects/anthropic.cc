@@ -427,7 +427,7 @@ void AnthropicStream::Complete(Reply& reply) {
 
 }  // namespace
 
-const Dialect kAnthropicDialect{
+const WireDialect kAnthropicDialect{
     .name = "anthropic",
     .version = "/v1",
     .target = [](const Request&, Streaming) { return std::string("/messages"); },

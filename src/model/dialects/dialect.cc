@@ -8,7 +8,7 @@ namespace dossier::model {
 namespace {
 
 // In the order of kDialectNames.
-constexpr const Dialect* kDialects[] = {&kOpenAiDialect, &kAnthropicDialect, &kGeminiDialect};
+constexpr const WireDialect* kDialects[] = {&kOpenAiDialect, &kAnthropicDialect, &kGeminiDialect};
 static_assert(std::size(kDialects) == kDialectNames.size(), "each name has its row");
 
 // "v1", "v1beta": the last segment of an address that names the version itself.
@@ -20,19 +20,19 @@ bool EndsWithVersion(std::string_view base_url) {
 
 }  // namespace
 
-const Dialect* FindDialect(std::string_view name) {
-  for (const Dialect* dialect : kDialects) {
+const WireDialect* FindDialect(std::string_view name) {
+  for (const WireDialect* dialect : kDialects) {
     if (dialect->name == name) return dialect;
   }
   return nullptr;
 }
 
-const Dialect& DialectOf(std::string_view name) {
-  const Dialect* dialect = FindDialect(name);
+const WireDialect& DialectOf(std::string_view name) {
+  const WireDialect* dialect = FindDialect(name);
   return dialect ? *dialect : kOpenAiDialect;
 }
 
-std::string AddressOf(const Dialect& dialect, std::string_view base_url, const Request& request,
+std::string AddressOf(const WireDialect& dialect, std::string_view base_url, const Request& request,
                       Streaming stream) {
   while (!base_url.empty() && base_url.back() == '/') base_url.remove_suffix(1);
   return fmt::format("{}{}{}", base_url, EndsWithVersion(base_url) ? "" : dialect.version,

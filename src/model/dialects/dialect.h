@@ -1,7 +1,7 @@
 // How one provider speaks: addresses, headers, requests out, hostile replies in. What all share
 // (transport, server-sent events, limits, failures) is in provider_client.cc.
 //
-//   const Dialect& dialect = *FindDialect("anthropic");
+//   const WireDialect& dialect = *FindDialect("anthropic");
 //   WireRequest wire = dialect.build(request, {.entry = entry, .provider = "anthropic"});
 //   Result<Reply> reply = dialect.parse(body);
 //   auto stream = dialect.stream(); stream->Add(event.data); Reply reply = stream->Take();
@@ -75,7 +75,7 @@ class ReplyStream {
   std::optional<Failure::Retry> retry_;
 };
 
-struct Dialect {
+struct WireDialect {
   std::string_view name;     // "anthropic"
   std::string_view version;  // path before the target, unless the base address ends with one: "/v1"
   // "/messages": what follows base address and version.
@@ -92,14 +92,14 @@ struct Dialect {
   std::unique_ptr<ReplyStream> (*stream)();
 };
 
-extern const Dialect kOpenAiDialect, kAnthropicDialect, kGeminiDialect;
+extern const WireDialect kOpenAiDialect, kAnthropicDialect, kGeminiDialect;
 // "openai", "anthropic", "gemini"; nullptr for any other name.
-const Dialect* FindDialect(std::string_view name);
+const WireDialect* FindDialect(std::string_view name);
 // The same, and openai's for any other name: of the local server and of scripts.
-const Dialect& DialectOf(std::string_view name);
+const WireDialect& DialectOf(std::string_view name);
 
 // Where `request` goes.
-std::string AddressOf(const Dialect& dialect, std::string_view base_url, const Request& request,
+std::string AddressOf(const WireDialect& dialect, std::string_view base_url, const Request& request,
                       Streaming stream);
 
 }  // namespace dossier::model

@@ -411,7 +411,7 @@ std::string EscapeSegment(std::string_view text) {
 
 }  // namespace
 
-const Dialect kGeminiDialect{
+const WireDialect kGeminiDialect{
     .name = "gemini",
     .version = "/v1beta",
     .target =

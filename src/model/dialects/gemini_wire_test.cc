@@ -76,7 +76,7 @@ TEST(GeminiRequestTest, SamplingSchemaAndParametersAreInTheirFields) {  // MOD-1
 TEST(GeminiRequestTest, TheAddressNamesModelAndKindOfReply) {
   Request request;
   request.model = "gemini/x 1";
-  const Dialect& gemini = *FindDialect("gemini");
+  const WireDialect& gemini = *FindDialect("gemini");
   EXPECT_EQ(AddressOf(gemini, "https://h/", request, Streaming::kYes),
             "https://h/v1beta/models/gemini%2Fx%201:streamGenerateContent?alt=sse");
   EXPECT_EQ(AddressOf(gemini, "https://h/v1", request, Streaming::kNo),

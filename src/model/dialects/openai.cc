@@ -464,7 +464,7 @@ void OpenAiStream::End(std::string_view reason) {
 
 }  // namespace
 
-const Dialect kOpenAiDialect{
+const WireDialect kOpenAiDialect{
     .name = "openai",
     .version = "",  // base addresses hold it, by custom
     .target = [](const Request&, Streaming) { return std::string("/chat/completions"); },

@@ -48,8 +48,8 @@ Entry EntryOf(const Row& row) {
   return {};
 }
 
-const Dialect& DialectOf(const Row& row) {
-  const Dialect* dialect = FindDialect(row.provider);
+const WireDialect& DialectOf(const Row& row) {
+  const WireDialect* dialect = FindDialect(row.provider);
   return dialect ? *dialect : *FindDialect("openai");
 }
 

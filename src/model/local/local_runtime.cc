@@ -40,7 +40,7 @@ std::optional<std::string> WheelVersion(const std::string& python, const CancelT
   return LastLine(ran->out);
 }
 
-std::optional<Runtime> ServerAt(const std::string& name, const CancelToken& cancel) {
+std::optional<LocalRuntime> ServerAt(const std::string& name, const CancelToken& cancel) {
   const auto program = FindProgram(name);
   const auto python = FindProgram("python3");
   if (!program || !python) return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<Runtime> ServerAt(const std::string& name, const CancelToken& canc
       if (line.substr(0, 9) == "version: ") version = LastLine(line.substr(9));
     }
   }
-  return Runtime{"llama-server", *program, *python, version};
+  return LocalRuntime{"llama-server", *program, *python, version};
 }
 
 // Proxies and pip's own settings may hold a password, without which there is no way to a package.
@@ -79,12 +79,12 @@ std::vector<std::string> EnvironmentWithoutSecrets() {
   return kept;
 }
 
-std::optional<Runtime> FindRuntime(const std::string& data_folder, const CancelToken& cancel) {
+std::optional<LocalRuntime> FindRuntime(const std::string& data_folder, const CancelToken& cancel) {
   if (auto server = ServerAt("llama-server", cancel)) return server;
   const std::string python = VenvPython(data_folder);
   const auto version = WheelVersion(python, cancel);
   if (!version) return std::nullopt;
-  return Runtime{"xllamacpp", "", python, *version};
+  return LocalRuntime{"xllamacpp", "", python, *version};
 }
 
 Result<std::string> EnsurePython(const std::string& data_folder, const CancelToken& cancel) {
@@ -142,7 +142,7 @@ Status RunPip(const std::string& python, const std::vector<std::string>& argumen
                    LastLine(ran.out + "\n" + ran.err));
 }
 
-Result<Runtime> NamedServer(const std::string& program, const CancelToken& cancel) {
+Result<LocalRuntime> NamedServer(const std::string& program, const CancelToken& cancel) {
   auto runtime = ServerAt(program, cancel);
   if (runtime) return std::move(*runtime);
   return MakeError(ErrorCode::kNotFound,
@@ -150,8 +150,8 @@ Result<Runtime> NamedServer(const std::string& program, const CancelToken& cance
                    program);
 }
 
-Result<Runtime> EnsureRuntime(const std::string& data_folder, const Say& say,
-                              const CancelToken& cancel) {
+Result<LocalRuntime> EnsureRuntime(const std::string& data_folder, const Say& say,
+                                   const CancelToken& cancel) {
   if (auto runtime = FindRuntime(data_folder, cancel)) return std::move(*runtime);
   if (cancel.cancelled()) {
     return MakeError(ErrorCode::kCancelled, "cancelled: {}", cancel.reason());
@@ -176,7 +176,7 @@ Result<Runtime> EnsureRuntime(const std::string& data_folder, const Say& say,
         "or C library may be too old); install llama-server of llama.cpp{}",
         python, kOtherWays);
   }
-  return Runtime{"xllamacpp", "", python, *version};
+  return LocalRuntime{"xllamacpp", "", python, *version};
 }
 
 }  // namespace dossier::model

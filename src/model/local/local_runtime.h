@@ -1,7 +1,7 @@
 // What runs a GGUF file: `llama-server` where it is installed, else the wheel xllamacpp in a
 // private Python environment in the data folder.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(Runtime runtime, EnsureRuntime(data_folder, say, cancel));
+//   DOSSIER_ASSIGN_OR_RETURN(LocalRuntime runtime, EnsureRuntime(data_folder, say, cancel));
 //
 // Thread-safety: functions, from many threads and processes.
 
@@ -20,7 +20,7 @@
 
 namespace dossier::model {
 
-struct Runtime {
+struct LocalRuntime {
   std::string kind;     // "llama-server" or "xllamacpp"
   std::string program;  // the path of llama-server; empty for xllamacpp
   std::string python;   // the interpreter that runs the launcher
@@ -30,15 +30,15 @@ struct Runtime {
 using Say = std::function<void(std::string_view)>;
 
 // What is installed now; unset if nothing is.
-std::optional<Runtime> FindRuntime(const std::string& data_folder, const CancelToken& cancel);
+std::optional<LocalRuntime> FindRuntime(const std::string& data_folder, const CancelToken& cancel);
 
 // The llama-server that the user's config names. Errors: kNotFound.
-Result<Runtime> NamedServer(const std::string& program, const CancelToken& cancel);
+Result<LocalRuntime> NamedServer(const std::string& program, const CancelToken& cancel);
 
 // As FindRuntime, but installs the wheel if there is nothing, saying so.
 // Errors: kUnavailable, naming what is missing (python3, python3-venv, the network) and other ways.
-Result<Runtime> EnsureRuntime(const std::string& data_folder, const Say& say,
-                              const CancelToken& cancel);
+Result<LocalRuntime> EnsureRuntime(const std::string& data_folder, const Say& say,
+                                   const CancelToken& cancel);
 
 // The interpreter of the private environment, which is made if it is not there.
 // Errors: kUnavailable, naming the package that is missing.

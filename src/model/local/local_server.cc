@@ -62,7 +62,7 @@ std::optional<ServerState> ReadState(const std::string& data_folder) {
   return std::move(*state);
 }
 
-Result<HttpAnswer> Ask(const ServerState& state, std::string_view target) {
+Result<ProviderAnswer> Ask(const ServerState& state, std::string_view target) {
   DOSSIER_ASSIGN_OR_RETURN(const auto loop, HttpLoop::Make());
   return AskHttp(*loop, LocalCall(state.port, state.key, target, kAnswerLimit), kMostLocalAnswer,
                  {});
@@ -148,7 +148,7 @@ class Starter {
   }
 
  private:
-  Result<Runtime> ChooseRuntime() const {
+  Result<LocalRuntime> ChooseRuntime() const {
     if (options_.runtime) return *options_.runtime;
     if (options_.network == LocalServerOptions::Network::kAllowed) {
       return EnsureRuntime(options_.data_folder, options_.say, cancel_);
@@ -242,7 +242,7 @@ class Starter {
   const CancelToken& cancel_;
   const std::string folder_;
   ServerPlan plan_;
-  Runtime runtime_;
+  LocalRuntime runtime_;
   pid_t pid_ = 0;
 };
 

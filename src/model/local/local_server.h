@@ -91,8 +91,8 @@ struct LocalServerOptions {
   std::optional<std::int64_t> window;  // tokens; unset: by memory
   Millis idle{600'000};
   Millis start_limit{300'000};
-  Say say;                         // progress, a line at a time; may be empty
-  std::optional<Runtime> runtime;  // unset: what is installed, or as `network` says
+  Say say;                              // progress, a line at a time; may be empty
+  std::optional<LocalRuntime> runtime;  // unset: what is installed, or as `network` says
   // kNone (--offline): a runtime that is not installed is not fetched either.
   enum class Network { kAllowed, kNone } network = Network::kAllowed;
   std::optional<Machine> machine;  // unset: LookAtMachine

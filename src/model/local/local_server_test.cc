@@ -64,7 +64,7 @@ class LocalServerTest : public ::testing::Test {
     return {.data_folder = data_,
             .weights = {"tiny", weights_, 4},
             .idle = idle,
-            .runtime = Runtime{"llama-server", program_, *FindProgram("python3"), "1"},
+            .runtime = LocalRuntime{"llama-server", program_, *FindProgram("python3"), "1"},
             .machine = Machine{.free_memory = 16'000'000'000, .cores = 2}};
   }
 

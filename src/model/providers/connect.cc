@@ -32,20 +32,20 @@ Result<CommandPreset> PresetOf(const Choice& choice, const ConnectOptions& optio
   return LoadPreset(choice.model.substr(0, choice.model.find('/')), options.commands_folder);
 }
 
-Result<Connection> ConnectScripted(const Choice& choice, const ConnectOptions& options) {
+Result<ConnectedModel> ConnectScripted(const Choice& choice, const ConnectOptions& options) {
   if (choice.script.empty()) {
     return MakeError(ErrorCode::kUsage, "the scripted model needs --script FILE");
   }
   DOSSIER_ASSIGN_OR_RETURN(auto script, Script::Load(choice.script));
   DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry, options));
-  return Connection{.client = MakeScriptedClient(script, SystemClock(), choice.entry),
-                    .entry = choice.entry,
-                    .counter = std::move(counter),
-                    .description = "scripted " + choice.script,
-                    .stop_sequences = false};
+  return ConnectedModel{.client = MakeScriptedClient(script, SystemClock(), choice.entry),
+                        .entry = choice.entry,
+                        .counter = std::move(counter),
+                        .description = "scripted " + choice.script,
+                        .stop_sequences = false};
 }
 
-Result<Connection> ConnectProvider(const Choice& choice, const ConnectOptions& options) {
+Result<ConnectedModel> ConnectProvider(const Choice& choice, const ConnectOptions& options) {
   DOSSIER_ASSIGN_OR_RETURN(auto client, MakeProviderClient({.base_url = choice.provider.base_url,
                                                             .key = choice.key,
                                                             .key_source = choice.key_source,
@@ -55,15 +55,15 @@ Result<Connection> ConnectProvider(const Choice& choice, const ConnectOptions& o
                                                             .models = options.known_models,
                                                             .entry = choice.entry}));
   DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry, options));
-  return Connection{.client = std::move(client),
-                    .entry = choice.entry,
-                    .counter = std::move(counter),
-                    .description = fmt::format("{} {}, {}", choice.provider.name, choice.model,
-                                               choice.provider.base_url),
-                    .stop_sequences = choice.entry.Takes("stop")};
+  return ConnectedModel{.client = std::move(client),
+                        .entry = choice.entry,
+                        .counter = std::move(counter),
+                        .description = fmt::format("{} {}, {}", choice.provider.name, choice.model,
+                                                   choice.provider.base_url),
+                        .stop_sequences = choice.entry.Takes("stop")};
 }
 
-Result<Connection> ConnectCommand(const Choice& choice, const ConnectOptions& options) {
+Result<ConnectedModel> ConnectCommand(const Choice& choice, const ConnectOptions& options) {
   const std::size_t slash = choice.model.find('/');
   // It becomes a word of the program's command line, which would take it for a flag.
   if (slash != std::string::npos && choice.model.substr(slash + 1).starts_with('-')) {
@@ -73,9 +73,9 @@ Result<Connection> ConnectCommand(const Choice& choice, const ConnectOptions& op
                      choice.model);
   }
   DOSSIER_ASSIGN_OR_RETURN(CommandPreset preset, PresetOf(choice, options));
-  Connection connection{.entry = choice.entry,
-                        .description = fmt::format("command {}", choice.model),
-                        .stop_sequences = false};
+  ConnectedModel connection{.entry = choice.entry,
+                            .description = fmt::format("command {}", choice.model),
+                            .stop_sequences = false};
   connection.entry.capability.window = preset.window;
   connection.entry.capability.max_output = preset.max_output;
   DOSSIER_ASSIGN_OR_RETURN(connection.counter, MakeCounter(choice.entry, options));
@@ -97,11 +97,11 @@ class NoClient final : public Client {
 };
 
 // The window and the counter that the server would have.
-Result<Connection> LookAtLocal(const Choice& choice, const ConnectOptions& options,
-                               const std::string& data_folder) {
-  Connection connection{.client = std::make_shared<NoClient>(),
-                        .entry = choice.entry,
-                        .description = fmt::format("local {}, not started", choice.model)};
+Result<ConnectedModel> LookAtLocal(const Choice& choice, const ConnectOptions& options,
+                                   const std::string& data_folder) {
+  ConnectedModel connection{.client = std::make_shared<NoClient>(),
+                            .entry = choice.entry,
+                            .description = fmt::format("local {}, not started", choice.model)};
   if (const auto weights = FindWeights(data_folder, choice.model)) {
     ModelNeeds needs = NeedsOf(*weights);
     needs.window = options.context_tokens;
@@ -126,8 +126,8 @@ Result<Connection> LookAtLocal(const Choice& choice, const ConnectOptions& optio
 }
 
 // The managed llama.cpp server, started when first used; there is one for all processes.
-Result<Connection> ConnectLocal(const Choice& choice, const ConnectOptions& options,
-                                const CancelToken& cancel) {
+Result<ConnectedModel> ConnectLocal(const Choice& choice, const ConnectOptions& options,
+                                    const CancelToken& cancel) {
   LocalServerOptions server_options;
   DOSSIER_ASSIGN_OR_RETURN(server_options.data_folder, DataFolder());
   if (options.start == ConnectOptions::Start::kNothing) {
@@ -145,7 +145,7 @@ Result<Connection> ConnectLocal(const Choice& choice, const ConnectOptions& opti
   }
   DOSSIER_ASSIGN_OR_RETURN(const ServerState server, EnsureLocalServer(server_options, cancel));
 
-  Connection connection{.entry = choice.entry};
+  ConnectedModel connection{.entry = choice.entry};
   connection.entry.capability.window = server.window;
   connection.entry.capability.max_output =
       std::min(connection.entry.capability.max_output, server.window / 2);
@@ -175,9 +175,9 @@ Result<Connection> ConnectLocal(const Choice& choice, const ConnectOptions& opti
   return connection;
 }
 
-Result<Connection> ConnectReplay(const Choice& choice, const ConnectOptions& options) {
+Result<ConnectedModel> ConnectReplay(const Choice& choice, const ConnectOptions& options) {
   DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry, options));
-  return Connection{
+  return ConnectedModel{
       .client = options.replay->Client(),
       .entry = choice.entry,
       .counter = std::move(counter),
@@ -185,8 +185,8 @@ Result<Connection> ConnectReplay(const Choice& choice, const ConnectOptions& opt
       .stop_sequences = choice.entry.Takes("stop")};
 }
 
-Result<Connection> ConnectReal(const Choice& choice, const ConnectOptions& options,
-                               const CancelToken& cancel) {
+Result<ConnectedModel> ConnectReal(const Choice& choice, const ConnectOptions& options,
+                                   const CancelToken& cancel) {
   if (choice.provider.name == "scripted") return ConnectScripted(choice, options);
   if (choice.provider.name == "command") return ConnectCommand(choice, options);
   if (choice.provider.name == "local") return ConnectLocal(choice, options, cancel);
@@ -208,12 +208,12 @@ Status CheckNetwork(const Choice& choice, const ConnectOptions& options) {
   return RefuseOffline(choice, "is at " + address);
 }
 
-Result<Connection> Connect(const Choice& choice, const ConnectOptions& options,
-                           const CancelToken& cancel) {
+Result<ConnectedModel> Connect(const Choice& choice, const ConnectOptions& options,
+                               const CancelToken& cancel) {
   if (!options.replay) DOSSIER_RETURN_IF_ERROR(CheckNetwork(choice, options));
-  DOSSIER_ASSIGN_OR_RETURN(Connection connection, options.replay
-                                                      ? ConnectReplay(choice, options)
-                                                      : ConnectReal(choice, options, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(ConnectedModel connection, options.replay
+                                                          ? ConnectReplay(choice, options)
+                                                          : ConnectReal(choice, options, cancel));
   if (connection.parallel == 0) connection.parallel = choice.provider.concurrency;
   if (options.replay) return connection;
   if (options.recorder) {

@@ -1,10 +1,13 @@
 // From a chosen model to a client that answers.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(Connection connection, Connect(choice, {.progress = say}, cancel));
-//   auto gate = Gate::Make(connection.client, {}, clock);
+//   DOSSIER_ASSIGN_OR_RETURN(ConnectedModel connection, Connect(choice, {.progress = say},
+//   cancel)); auto gate = Gate::Make(connection.client, {}, clock);
 //
 // For the local model this starts the managed server if it does not run and sets the entry's window
 // to what the server was given.
+//
+// Thread-safety: Connect may be called from any thread; the client that it gives says its own
+// rules.
 
 #ifndef DOSSIER_MODEL_PROVIDERS_CONNECT_H_
 #define DOSSIER_MODEL_PROVIDERS_CONNECT_H_
@@ -38,7 +41,7 @@ struct ConnectOptions {
   std::shared_ptr<Recording> replay;   // answers instead of the provider
 };
 
-struct Connection {
+struct ConnectedModel {
   std::shared_ptr<Client> client;
   Entry entry;                                     // window as it really is
   std::shared_ptr<const tokens::Counter> counter;  // exact for the local model
@@ -54,8 +57,8 @@ Status CheckNetwork(const Choice& choice, const ConnectOptions& options);
 
 // Errors: as the client's and CheckNetwork's; kUnavailable when the local model cannot run, saying
 // why and what else can be done; kNotFound when its weights are missing (`dossier models pull`).
-Result<Connection> Connect(const Choice& choice, const ConnectOptions& options,
-                           const CancelToken& cancel);
+Result<ConnectedModel> Connect(const Choice& choice, const ConnectOptions& options,
+                               const CancelToken& cancel);
 
 }  // namespace dossier::model
 

@@ -75,7 +75,7 @@ std::optional<ListedModel> ReadModel(const Json& model) {
 
 // Where the list is, behind the base address and its version.
 std::string ListAddress(const Provider& provider) {
-  Dialect lists = DialectOf(provider.dialect);
+  WireDialect lists = DialectOf(provider.dialect);
   lists.target = [](const Request&, Streaming) { return std::string("/models"); };
   return AddressOf(lists, provider.base_url, Request(), Streaming::kNo) +
          std::string(lists.list_query);

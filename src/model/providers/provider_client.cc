@@ -97,8 +97,8 @@ bool IsOneHeader(std::string_view name, std::string_view value) {
 }
 
 // What every request carries: the client's own headers, then those of `options`.
-Result<std::vector<std::string>> HeadersFor(const Dialect& dialect, const ProviderOptions& options,
-                                            Streaming stream) {
+Result<std::vector<std::string>> HeadersFor(const WireDialect& dialect,
+                                            const ProviderOptions& options, Streaming stream) {
   std::vector<std::string> headers = dialect.headers(options.key);
   headers.insert(headers.end(), {"Content-Type: application/json", "User-Agent: dossier"});
   headers.push_back(stream == Streaming::kYes ? "Accept: text/event-stream, application/json"
@@ -125,7 +125,7 @@ Result<std::vector<std::string>> HeadersFor(const Dialect& dialect, const Provid
 // One request: turns bytes of the wire into calls of the sink. On the loop's thread.
 class Receiver final : public HttpReceiver {
  public:
-  Receiver(const Dialect& dialect, std::shared_ptr<const Request> request,
+  Receiver(const WireDialect& dialect, std::shared_ptr<const Request> request,
            std::shared_ptr<Sink> sink, std::shared_ptr<const ProviderOptions> options,
            std::vector<std::string> warnings)
       : dialect_(dialect),
@@ -386,13 +386,13 @@ class Receiver final : public HttpReceiver {
     return clean;
   }
 
-  const Dialect& dialect_;
+  const WireDialect& dialect_;
   const std::shared_ptr<const Request> request_;
   const std::shared_ptr<Sink> sink_;
   const std::shared_ptr<const ProviderOptions> options_;
   const std::vector<std::string> warnings_;
   KeyFilter key_;
-  HttpAnswer answer_;
+  ProviderAnswer answer_;
   SseParser events_;
   const std::unique_ptr<ReplyStream> stream_;
   std::optional<Error> broken_;
@@ -404,7 +404,7 @@ class Receiver final : public HttpReceiver {
 
 class ProviderClient final : public Client {
  public:
-  ProviderClient(const Dialect& dialect, ProviderOptions options, Streaming stream,
+  ProviderClient(const WireDialect& dialect, ProviderOptions options, Streaming stream,
                  std::vector<std::string> headers, std::shared_ptr<HttpLoop> loop)
       : dialect_(dialect),
         options_(std::make_shared<const ProviderOptions>(std::move(options))),
@@ -436,7 +436,7 @@ class ProviderClient final : public Client {
     return warnings;
   }
 
-  const Dialect& dialect_;
+  const WireDialect& dialect_;
   const std::shared_ptr<const ProviderOptions> options_;
   const WireOptions wire_;
   const std::vector<std::string> headers_;
@@ -449,7 +449,7 @@ class ProviderClient final : public Client {
 
 Result<std::shared_ptr<Client>> MakeProviderClient(ProviderOptions options) {
   DOSSIER_RETURN_IF_ERROR(ParseUrl(options.base_url));
-  const Dialect* dialect = FindDialect(options.dialect);
+  const WireDialect* dialect = FindDialect(options.dialect);
   if (!dialect) {
     return MakeError(ErrorCode::kConfig, "provider {}: there is no dialect {}; it must be {}",
                      options.provider, options.dialect, OneOf(options.dialect, kDialectNames));

@@ -59,7 +59,7 @@ void AddText(std::string_view name, std::string text, std::vector<Section>* sect
 
 std::optional<assembly::ToolSpec> ForcedTool(const CallParts& parts, const CallSite& site,
                                              const driver::BoundModel& model) {
-  if (site.reply != ReplyForm::kTool || !model.entry.tools) return std::nullopt;
+  if (site.reply != PayloadForm::kTool || !model.entry.tools) return std::nullopt;
   return assembly::ToolSpec{.name = std::string(site.tool),
                             .description = "Takes the answer to this task.",
                             .parameters = parts.schemas().Of(site)->json()};

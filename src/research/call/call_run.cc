@@ -125,7 +125,7 @@ Status CallRun::Send(const memory::Ask& ask) {
                                                               : model::Request::ToolUse::kNone;
   }
   // One object and no memory block before it can be held to its shape by the server.
-  const bool object = site_.reply == ReplyForm::kJson || site_.reply == ReplyForm::kTool;
+  const bool object = site_.reply == PayloadForm::kJson || site_.reply == PayloadForm::kTool;
   if (object && prompt.messages.tools.empty() && !memory_.on() && model_->entry.json_schema) {
     request.schema = parts_.schemas().Of(site_)->json();
   }

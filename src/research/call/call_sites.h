@@ -7,6 +7,8 @@
 //
 // The layout says which sections a prompt has, data/research_replies.yaml which shape a JSON reply
 // has; this table says the rest. Constants; thread-safe.
+//
+// Thread-safety: constants and pure functions.
 
 #ifndef DOSSIER_RESEARCH_CALL_CALL_SITES_H_
 #define DOSSIER_RESEARCH_CALL_CALL_SITES_H_
@@ -18,7 +20,7 @@
 namespace dossier::research {
 
 // What the payload of a good reply is; replies.h reads each of them.
-enum class ReplyForm : std::uint8_t {
+enum class PayloadForm : std::uint8_t {
   kArtifacts,     // files, build, commands (artifacts.h); single mode: plan and fences
   kJson,          // one object by a schema; the payload that a caller gets is that object
   kTool,          // the same, by a forced call of a tool where the model has tools
@@ -42,7 +44,7 @@ struct CallSite {
   std::string_view memory_hint;
   std::int64_t memory_chars = 0;  // default of memory.NAME_budget_chars; 0: memory_budget_chars
   FirstAsked first = FirstAsked::kAnswer;
-  ReplyForm reply = ReplyForm::kText;
+  PayloadForm reply = PayloadForm::kText;
   int attempts = 3;
   std::string_view schema;    // of kJson, kTool, kThoughtJson: its name in research_replies.yaml
   std::string_view tool;      // of kTool

@@ -64,21 +64,21 @@ CallRequest ExampleRequest(const CallSite& site, const assembly::Layout& layout)
 
 class GoldenPrompts : public ::testing::Test {
  protected:
-  std::unique_ptr<Caller> Open(memory::Store* store) {
+  std::unique_ptr<RoleCaller> Open(memory::Store* store) {
     auto log = RunLog::Start(temp_.path() + (store ? "/with" : "/without"), {}, SystemClock(), {});
     EXPECT_TRUE(log) << log.error().message;
     logs_.push_back(*std::move(log));
-    auto caller = Caller::Open({.log = logs_.back().get(),
-                                .memory = {.store = SharedBy(store)},
-                                .ledger = &ledger_,
-                                .open = model_.Open(),
-                                .run_folder = temp_.path(),
-                                .variables = {{"mount", "/workspace"},
-                                              {"output_name", "x_data.npy"},
-                                              {"max_figures", "12"},
-                                              {"page_limit", "8"},
-                                              {"count", "12"}},
-                                .boundary_seed = 1});
+    auto caller = RoleCaller::Open({.log = logs_.back().get(),
+                                    .memory = {.store = SharedBy(store)},
+                                    .ledger = &ledger_,
+                                    .open = model_.Open(),
+                                    .run_folder = temp_.path(),
+                                    .variables = {{"mount", "/workspace"},
+                                                  {"output_name", "x_data.npy"},
+                                                  {"max_figures", "12"},
+                                                  {"page_limit", "8"},
+                                                  {"count", "12"}},
+                                    .boundary_seed = 1});
     EXPECT_TRUE(caller) << caller.error().message;
     return *std::move(caller);
   }

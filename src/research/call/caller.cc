@@ -11,7 +11,7 @@ Result<const CallSite*> SiteOf(const CallRequest& request) {
   return MakeError(ErrorCode::kInternal, "no call site {}", request.site);
 }
 
-class LayoutCaller final : public Caller {
+class LayoutCaller final : public RoleCaller {
  public:
   explicit LayoutCaller(std::unique_ptr<CallParts> parts) : parts_(std::move(parts)) {}
 
@@ -31,7 +31,7 @@ class LayoutCaller final : public Caller {
 
 }  // namespace
 
-Result<std::unique_ptr<Caller>> Caller::Open(CallerOptions options) {
+Result<std::unique_ptr<RoleCaller>> RoleCaller::Open(CallerOptions options) {
   if (!options.clock) options.clock = SystemClock();
   DOSSIER_ASSIGN_OR_RETURN(auto parts, CallParts::Load(std::move(options)));
   return std::make_unique<LayoutCaller>(std::move(parts));

@@ -52,7 +52,7 @@ struct PrefixSections {
   Json plan;         // `Phase 0 plan`
 };
 
-struct CallScope {
+struct CallOrigin {
   std::string node;    // id; "": a call of the run
   std::string branch;  // of memory; "": root
   std::string stage;   // of prompt logs: "1_initial_implementation_1_preliminary"
@@ -68,7 +68,7 @@ struct OwnSection {
 
 struct CallRequest {
   std::string site;  // "phase1_step": layouts/research.phase1_step.yaml
-  CallScope scope;
+  CallOrigin scope;
   std::string label;  // of logs and the journal's key; "": the site. "phase1_step3"
   std::string alias;  // of the accepted call's log: "phase0_prompt"
   PrefixSections prefix;
@@ -118,11 +118,11 @@ struct CallerOptions {
   driver::RetryPolicy retry;
 };
 
-class Caller {
+class RoleCaller {
  public:
   // Loads the layouts. Errors: kConfig, kNotFound.
-  static Result<std::unique_ptr<Caller>> Open(CallerOptions options);
-  virtual ~Caller() = default;
+  static Result<std::unique_ptr<RoleCaller>> Open(CallerOptions options);
+  virtual ~RoleCaller() = default;
 
   // Errors: those that end a run: kLimit, kCancelled, kTooLong, kAuth, kRateLimited, kNetwork and
   // kTimeout after all retries, kIo, and those of the memory store.

@@ -54,7 +54,7 @@ class CallerTest : public ::testing::Test {
         .retry = {.max_wait = max_wait_,
                   .setting = "limits.max_wait_seconds",
                   .wait = [this](Millis time, const CancelToken&) { waits_.push_back(time); }}};
-    auto caller = Caller::Open(std::move(options));
+    auto caller = RoleCaller::Open(std::move(options));
     ASSERT_TRUE(caller) << caller.error().message;
     caller_ = *std::move(caller);
   }
@@ -90,7 +90,7 @@ class CallerTest : public ::testing::Test {
   RunLog::Watch watch_;
   std::shared_ptr<memory::Store> store_;
   std::unique_ptr<RunLog> log_;
-  std::unique_ptr<Caller> caller_;
+  std::unique_ptr<RoleCaller> caller_;
 };
 
 TEST_F(CallerTest, AReplyInTheFormOfTheTableIsTheAnswer) {

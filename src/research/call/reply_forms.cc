@@ -27,19 +27,19 @@ Status CheckKeywords(const CallSite& site, std::string_view payload) {
 
 Status CheckText(const CallSite& site, std::string_view payload) {
   switch (site.reply) {
-    case ReplyForm::kKeywords:
+    case PayloadForm::kKeywords:
       return CheckKeywords(site, payload);
-    case ReplyForm::kPython: {
+    case PayloadForm::kPython: {
       DOSSIER_ASSIGN_OR_RETURN(const PlanAndScript script, ReadPython(payload));
       if (script.plan.empty()) return Refuse("there is no plan before the script");
       return {};
     }
-    case ReplyForm::kPythonOrDone:
+    case PayloadForm::kPythonOrDone:
       if (SaysDone(payload)) return {};
       return ReadPython(payload).map([](const PlanAndScript&) {});
-    case ReplyForm::kLatex:
+    case PayloadForm::kLatex:
       return ReadLatex(payload).map([](const std::string&) {});
-    case ReplyForm::kLatexOrDone:
+    case PayloadForm::kLatexOrDone:
       if (SaysDone(payload)) return {};
       return ReadLatex(payload).map([](const std::string&) {});
     default:
@@ -68,7 +68,7 @@ const model::JsonSchema* ReplySchemas::Of(const CallSite& site) const {
 }
 
 Result<Payload> ReplySchemas::ReadObject(const CallSite& site, std::string_view payload) const {
-  const bool thought = site.reply == ReplyForm::kThoughtJson;
+  const bool thought = site.reply == PayloadForm::kThoughtJson;
   DOSSIER_ASSIGN_OR_RETURN(JsonReply reply,
                            thought ? ReadThoughtAndJson(payload) : ReadJsonReply(payload));
   std::string wrong;

@@ -153,7 +153,7 @@ std::string WithoutCuts(std::string_view line, const std::vector<Cut>& cuts) {
 
 }  // namespace
 
-RuledCommand ApplyCommandRules(const Command& command, Root root) {
+RuledCommand ApplyCommandRules(const ExecCommand& command, Root root) {
   RuledCommand ruled{.command = command};
   Judge judge(root);
   if (command.argv.empty()) {

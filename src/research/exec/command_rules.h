@@ -23,12 +23,12 @@ namespace dossier::research {
 inline constexpr int kRefusedStatus = 126;
 
 struct RuledCommand {
-  Command command;   // as it is to be run
-  std::string note;  // "a leading sudo was dropped"
+  ExecCommand command;  // as it is to be run
+  std::string note;     // "a leading sudo was dropped"
   std::optional<ExecResult> refusal;
 };
 
-RuledCommand ApplyCommandRules(const Command& command, SandboxFacts::Root root);
+RuledCommand ApplyCommandRules(const ExecCommand& command, SandboxFacts::Root root);
 
 // What backends say alike.
 tl::unexpected<Error> NotStarted();

@@ -115,9 +115,9 @@ class LimitedBackend final : public ExecBackend {
     return inner_->Start(spec);
   }
 
-  Result<ExecResult> Run(const Command& command, const CancelToken& cancel) override {
+  Result<ExecResult> Run(const ExecCommand& command, const CancelToken& cancel) override {
     if (folders_.empty()) return inner_->Run(command, cancel);
-    Command watched = command;
+    ExecCommand watched = command;
     std::string kept;
     watched.on_output = [&](std::string_view text) {
       kept.append(text.substr(0, kKeptOutput - std::min(kKeptOutput, kept.size())));

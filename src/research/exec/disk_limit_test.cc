@@ -58,7 +58,7 @@ TEST_F(DiskLimitTest, ACommandThatWritesTooMuchIsEndedAndSaysSo) {  // FLT-68
   for (const std::string& where : {workspace_, system_ + "/upper"}) {
     ASSERT_THAT(MakeFolders(where), Succeeds());
     script_->On("fill")
-        .Does([&](const Command& command, const std::string&, const CancelToken& cancel) {
+        .Does([&](const ExecCommand& command, const std::string&, const CancelToken& cancel) {
           command.on_output("begun\n");
           return Fills(where + "/large", cancel);
         })
@@ -87,7 +87,7 @@ TEST_F(DiskLimitTest, AFastCommandIsMeasuredAtItsEnd) {  // FLT-68
 }
 
 TEST_F(DiskLimitTest, AFullDiskEndsACommandToo) {  // FLT-68
-  script_->On("fill").Does([&](const Command&, const std::string&, const CancelToken& cancel) {
+  script_->On("fill").Does([&](const ExecCommand&, const std::string&, const CancelToken& cancel) {
     return Fills(workspace_ + "/large", cancel);
   });
   Make({.reserve = ~std::uint64_t{0}});
@@ -96,7 +96,7 @@ TEST_F(DiskLimitTest, AFullDiskEndsACommandToo) {  // FLT-68
 
 TEST_F(DiskLimitTest, ACancelledRunStaysCancelled) {
   CancelSource source;
-  script_->On("fill").Does([&](const Command&, const std::string&, const CancelToken& cancel) {
+  script_->On("fill").Does([&](const ExecCommand&, const std::string&, const CancelToken& cancel) {
     source.Cancel("interrupted");
     return Fills(workspace_ + "/large", cancel);
   });

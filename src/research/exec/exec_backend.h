@@ -61,7 +61,7 @@ struct SandboxSpec {
   enum class Use : std::uint8_t { kProgram, kInstall } use = Use::kProgram;
 };
 
-struct Command {
+struct ExecCommand {
   std::string command;                   // one line of shell
   std::vector<std::string> argv;         // instead of it: a program without a shell
   std::string folder;                    // below the mount; empty: the mount
@@ -113,7 +113,7 @@ class ExecBackend {
   virtual Status Start(const SandboxSpec& spec) = 0;
   // Runs to the end; on a limit or a cancelled token the whole tree of processes is ended. A status
   // that is not 0 is no error. Errors: kUnavailable, kIo, kCancelled.
-  virtual Result<ExecResult> Run(const Command& command, const CancelToken& cancel) = 0;
+  virtual Result<ExecResult> Run(const ExecCommand& command, const CancelToken& cancel) = 0;
   // After phase 1: the image that later phases use. Without images: empty.
   virtual Result<ImageRef> Snapshot(std::string_view name) = 0;
   virtual SandboxFacts Facts() const = 0;

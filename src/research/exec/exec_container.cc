@@ -92,7 +92,7 @@ class Container final : public HostedBackend {
     return {};
   }
 
-  Result<ExecResult> Run(const Command& command, const CancelToken& cancel) override {
+  Result<ExecResult> Run(const ExecCommand& command, const CancelToken& cancel) override {
     if (spec_.workspace.empty()) return NotStarted();
     RuledCommand ruled = ApplyCommandRules(command, Facts().root);
     if (ruled.refusal) return std::move(*ruled.refusal);
@@ -136,7 +136,7 @@ class Container final : public HostedBackend {
   const HostPlace& place() const override { return place_; }
   const SandboxSpec& spec() const override { return spec_; }
 
-  HostCommand HostLine(const Command& command) const override {
+  HostCommand HostLine(const ExecCommand& command) const override {
     HostCommand host{.argv = Limits()};
     Argv& argv = host.argv;
     argv.insert(argv.end(), {program_, "exec", "--containall", "--cleanenv", "--no-home"});
@@ -248,7 +248,7 @@ class Container final : public HostedBackend {
     if (tmpfs) argv.emplace_back("--writable-tmpfs");
   }
 
-  Argv Variables(const Command& command) const {
+  Argv Variables(const ExecCommand& command) const {
     EnvironmentList list(spec_.environment);
     for (const std::string_view name : kOfTheHost) list.Remove(name);
     list.Add(command.environment);
@@ -262,7 +262,7 @@ class Container final : public HostedBackend {
     return variables;
   }
 
-  Result<ExecResult> RunOnce(const Command& command, const CancelToken& cancel) const {
+  Result<ExecResult> RunOnce(const ExecCommand& command, const CancelToken& cancel) const {
     HostCommand host = HostLine(command);
     const ProcessSpec process{.argv = std::move(host.argv),
                               .environment = std::move(host.environment),

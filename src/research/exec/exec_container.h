@@ -84,7 +84,7 @@ struct HostPlace {
 // A backend whose commands are lines of the host, for whoever starts them elsewhere: a queue.
 class HostedBackend : public ExecBackend {
  public:
-  virtual HostCommand HostLine(const Command& command) const = 0;
+  virtual HostCommand HostLine(const ExecCommand& command) const = 0;
   virtual const HostPlace& place() const = 0;
   virtual const SandboxSpec& spec() const = 0;
 };

@@ -56,7 +56,7 @@ class ExecContainerTest : public ::testing::Test {
     DOSSIER_ASSIGN_OR_RETURN(backend_, MakeContainerBackend(options_));
     return backend_->Start(spec_);
   }
-  ExecResult Run(const Command& command) {
+  ExecResult Run(const ExecCommand& command) {
     auto result = backend_->Run(command, {});
     EXPECT_THAT(result, Succeeds());
     return result.value_or(ExecResult{});

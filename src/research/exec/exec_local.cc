@@ -46,7 +46,7 @@ bool HasNetwork(NetworkPolicy policy, Phase phase) {
 // Keeps output up to a limit, and passes all of it on.
 class Outputs {
  public:
-  Outputs(const Command& command, std::uint64_t limit, ExecResult& result)
+  Outputs(const ExecCommand& command, std::uint64_t limit, ExecResult& result)
       : command_(command), limit_(limit), result_(result) {}
 
   void Take(sandbox::Stream stream, std::string_view text) {
@@ -59,7 +59,7 @@ class Outputs {
   }
 
  private:
-  const Command& command_;
+  const ExecCommand& command_;
   const std::uint64_t limit_;
   ExecResult& result_;
 };
@@ -111,7 +111,7 @@ class LocalBackend final : public ExecBackend {
     return ForgetInstalled();
   }
 
-  Result<ExecResult> Run(const Command& command, const CancelToken& cancel) override {
+  Result<ExecResult> Run(const ExecCommand& command, const CancelToken& cancel) override {
     if (spec_.workspace.empty()) return NotStarted();
     if (cancel.cancelled()) return Cancelled(cancel);
     RuledCommand ruled = ApplyCommandRules(
@@ -139,9 +139,9 @@ class LocalBackend final : public ExecBackend {
   }
 
  private:
-  static Command Nothing() { return {.argv = {"true"}, .phase = Phase::kCompile}; }
+  static ExecCommand Nothing() { return {.argv = {"true"}, .phase = Phase::kCompile}; }
 
-  bool MayInstall(const Command& command) const {
+  bool MayInstall(const ExecCommand& command) const {
     return may_install_ && command.phase == Phase::kInstall;
   }
 
@@ -208,7 +208,7 @@ class LocalBackend final : public ExecBackend {
     return names;
   }
 
-  sandbox::JailSpec Jail(const Command& command) const {
+  sandbox::JailSpec Jail(const ExecCommand& command) const {
     sandbox::JailSpec jail;
     jail.read.assign(std::begin(kShownPaths), std::end(kShownPaths));
     // The workspace is the run's own, and what is installed may have to be cloned.
@@ -246,7 +246,7 @@ class LocalBackend final : public ExecBackend {
     return jail;
   }
 
-  Result<ExecResult> RunInJail(const Command& command, const CancelToken& cancel) const {
+  Result<ExecResult> RunInJail(const ExecCommand& command, const CancelToken& cancel) const {
     const std::vector<std::string> argv =
         command.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", command.command}
                              : command.argv;
@@ -279,7 +279,7 @@ class LocalBackend final : public ExecBackend {
   }
 
   // A program or a folder that is not there is the command's own failure, as in a shell.
-  static Result<ExecResult> NotRun(const Command& command, const Error& error) {
+  static Result<ExecResult> NotRun(const ExecCommand& command, const Error& error) {
     const bool of_command = !command.argv.empty() || !command.folder.empty();
     if (!of_command ||
         (error.code != ErrorCode::kNotFound && error.code != ErrorCode::kPermission)) {

@@ -43,7 +43,7 @@ class ExecLocalTest : public ::testing::Test {
     return started.has_value();
   }
 
-  ExecResult Run(const Command& command) {
+  ExecResult Run(const ExecCommand& command) {
     auto result = backend_->Run(command, {});
     EXPECT_THAT(result, Succeeds());
     return result.value_or(ExecResult{});
@@ -181,7 +181,7 @@ TEST_F(ExecLocalTest, AGpuIsThereWhereTheUserAllowsItsDevice) {  // FLT-63
 
 TEST_F(ExecLocalTest, LimitsEndACommandAndAllItsChildren) {  // RSP-23, RSP-T9, RSP-T10
   if (!StartOrSkip({.memory_bytes = 256u << 20, .output_bytes = 1000})) GTEST_SKIP() << skipped_;
-  Command slow{.command = "sleep 600 & echo started; sleep 600", .time_limit = Millis(300)};
+  ExecCommand slow{.command = "sleep 600 & echo started; sleep 600", .time_limit = Millis(300)};
   const ExecResult late = Run(slow);
   EXPECT_TRUE(late.timed_out);
   EXPECT_NE(late.status, 0);
@@ -199,7 +199,7 @@ TEST_F(ExecLocalTest, LimitsEndACommandAndAllItsChildren) {  // RSP-23, RSP-T9, 
 TEST_F(ExecLocalTest, ACancelledCommandEndsTheTree) {  // RSP-23
   if (!StartOrSkip()) GTEST_SKIP() << skipped_;
   CancelSource source;
-  Command command{.command = "echo ready; sleep 600"};
+  ExecCommand command{.command = "echo ready; sleep 600"};
   command.on_output = [&](std::string_view) { source.Cancel("interrupted"); };
   EXPECT_THAT(backend_->Run(command, source.token()),
               FailsWith(ErrorCode::kCancelled, "interrupted"));

@@ -56,7 +56,7 @@ TEST_F(ExecScriptedTest, ACommandWithoutARuleIsNotFoundAndARefusedOneIsNotAsked)
 }
 
 TEST_F(ExecScriptedTest, ARuleMayWorkItOut) {
-  script_->On("cat *").Does([](const Command& command, const std::string& workspace,
+  script_->On("cat *").Does([](const ExecCommand& command, const std::string& workspace,
                                const CancelToken&) -> Result<ExecResult> {
     DOSSIER_ASSIGN_OR_RETURN(std::string text,
                              ReadFile(workspace + "/" + command.command.substr(4)));

@@ -88,7 +88,7 @@ class PlainBackend final : public HostedBackend {
     spec_.mount = spec.workspace;
     return walled_->Start(spec_);
   }
-  Result<ExecResult> Run(const Command& command, const CancelToken& cancel) override {
+  Result<ExecResult> Run(const ExecCommand& command, const CancelToken& cancel) override {
     return walled_->Run(Own(command), cancel);
   }
   Result<ImageRef> Snapshot(std::string_view name) override { return walled_->Snapshot(name); }
@@ -105,8 +105,8 @@ class PlainBackend final : public HostedBackend {
     return facts;
   }
 
-  HostCommand HostLine(const Command& command) const override {
-    const Command own = Own(command);
+  HostCommand HostLine(const ExecCommand& command) const override {
+    const ExecCommand own = Own(command);
     HostCommand line{.argv = {"/bin/sh", "-c", "cd \"$0\" && exec \"$@\"",
                               own.folder.empty()
                                   ? spec_.workspace
@@ -128,7 +128,7 @@ class PlainBackend final : public HostedBackend {
 
  private:
   std::string Own(std::string_view text) const { return Moved(text, mount_, spec_.workspace); }
-  Command Own(Command command) const {
+  ExecCommand Own(ExecCommand command) const {
     command.command = Own(command.command);
     for (std::string& word : command.argv) word = Own(word);
     return command;
@@ -176,7 +176,7 @@ class SlurmBackend final : public ExecBackend {
     return facts;
   }
 
-  Result<ExecResult> Run(const Command& command, const CancelToken& cancel) override {
+  Result<ExecResult> Run(const ExecCommand& command, const CancelToken& cancel) override {
     if (!IsQueued(command)) return inner_->Run(command, cancel);
     if (inner_->spec().workspace.empty()) return NotStarted();
     RuledCommand ruled = ApplyCommandRules(command, Facts().root);
@@ -187,21 +187,21 @@ class SlurmBackend final : public ExecBackend {
   }
 
  private:
-  bool IsQueued(const Command& command) const {
+  bool IsQueued(const ExecCommand& command) const {
     const auto& phases = options_.phases;
     return command.on_queued &&
            std::find(phases.begin(), phases.end(), command.phase) != phases.end();
   }
 
   // The same for the same command of the same workspace: a resumed run finds it.
-  std::string JobFolder(const Command& command) const {
+  std::string JobFolder(const ExecCommand& command) const {
     const std::string key =
         fmt::format("{}\n{}\n{}\n{}\n{}", inner_->spec().workspace, PhaseName(command.phase),
                     command.folder, command.command, Join(command.argv, "\n"));
     return fmt::format("{}/jobs/{:.16}", inner_->place().folder, Sha256Hex(key));
   }
 
-  Result<ExecResult> RunQueued(const Command& command, const CancelToken& cancel) {
+  Result<ExecResult> RunQueued(const ExecCommand& command, const CancelToken& cancel) {
     const std::string folder = JobFolder(command);
     std::string note;
     if (IsJobId(command.queued_job)) {
@@ -224,7 +224,7 @@ class SlurmBackend final : public ExecBackend {
     return result;
   }
 
-  Status Prepare(const Command& command, const std::string& folder) const {
+  Status Prepare(const ExecCommand& command, const std::string& folder) const {
     DOSSIER_RETURN_IF_ERROR(RemoveAll(folder));
     DOSSIER_RETURN_IF_ERROR(MakeFolders(folder));
     // A file of the run folder: what the engine itself might read has no place in it.
@@ -239,7 +239,7 @@ class SlurmBackend final : public ExecBackend {
   }
 
   // Without a time of the configuration the job has that of the command, in minutes.
-  std::map<std::string, std::string> Flags(const Command& command) const {
+  std::map<std::string, std::string> Flags(const ExecCommand& command) const {
     std::map<std::string, std::string> flags = options_.flags;
     const auto limit = command.time_limit.value_or(inner_->place().timeout);
     flags.try_emplace("time",
@@ -248,7 +248,7 @@ class SlurmBackend final : public ExecBackend {
     return flags;
   }
 
-  Result<ExecResult> Collect(const Command& command, const std::string& folder,
+  Result<ExecResult> Collect(const ExecCommand& command, const std::string& folder,
                              const std::string& job, const CancelToken& cancel) {
     std::string name;
     for (int late = 0; late < kLateLooks;) {
@@ -268,7 +268,7 @@ class SlurmBackend final : public ExecBackend {
     return ResultOf(command, folder, name);
   }
 
-  Result<ExecResult> ResultOf(const Command& command, const std::string& folder,
+  Result<ExecResult> ResultOf(const ExecCommand& command, const std::string& folder,
                               const std::string& state) const {
     ExecResult result{.layers = inner_->place().layers};
     TakeOutput(folder + "/out", result.out, result.out_bytes);

@@ -59,15 +59,15 @@ class ExecSlurmTest : public ::testing::Test {
   }
 
   // Keeps the ids of jobs, as the journal does.
-  Command Queued(std::string_view line) {
-    Command command{.command = std::string(line)};
+  ExecCommand Queued(std::string_view line) {
+    ExecCommand command{.command = std::string(line)};
     command.on_queued = [this](std::string_view job) -> Status {
       jobs_.emplace_back(job);
       return {};
     };
     return command;
   }
-  ExecResult Run(const Command& command) {
+  ExecResult Run(const ExecCommand& command) {
     auto result = backend_->Run(command, {});
     EXPECT_THAT(result, Succeeds());
     return result.value_or(ExecResult{});
@@ -83,7 +83,7 @@ TEST_F(ExecSlurmTest, APhaseFourCommandIsAJobAndOthersAreNot) {  // RSP-22, RSP-
   EXPECT_EQ(Run({.command = "echo here", .phase = Phase::kCompile}).out, "here\n");
   EXPECT_EQ(Run({.command = "echo a script", .phase = Phase::kRun}).out, "a script\n");
   EXPECT_THAT(fakes_.Calls("sbatch"), IsEmpty());
-  Command command = Queued("echo 'it''s out'; echo err >&2; exit 3");
+  ExecCommand command = Queued("echo 'it''s out'; echo err >&2; exit 3");
   command.time_limit = Millis(90'000);
   const ExecResult result = Run(command);
   EXPECT_EQ(result.status, 3);
@@ -132,7 +132,7 @@ TEST_F(PlainSlurmTest, AJobRunsInTheWorkspaceAtItsOwnPath) {  // FLT-65
                     {.environment = {"PATH=/usr/bin:/bin", "PYTHONPATH=/workspace/.pydeps",
                                      "NAME=it's /data/workspace"}}),
               Succeeds());
-  Command command = Queued("pwd; echo $HOME $PYTHONPATH $NAME $SLURM_EXPORT_ENV /workspace/x");
+  ExecCommand command = Queued("pwd; echo $HOME $PYTHONPATH $NAME $SLURM_EXPORT_ENV /workspace/x");
   command.folder = "sub";
   const ExecResult result = Run(command);
   EXPECT_EQ(result.status, 0) << result.err;
@@ -177,7 +177,7 @@ TEST_F(PlainSlurmTest, WhatIsBoundIsALinkThatJobsFollow) {  // FLT-65
 TEST_F(ExecSlurmTest, ARunningJobIsWaitedForOnResume) {  // RSP-48, RSP-T24
   ASSERT_THAT(Put("keep", ""), Succeeds());
   ASSERT_THAT(Put("state", "CANCELLED by 0\n"), Succeeds());
-  Command command = Queued("echo late");
+  ExecCommand command = Queued("echo late");
   EXPECT_EQ(Run(command).status, 1);  // an earlier process: its job is in the queue, then lost
   // The job goes on, and ends while the second process looks at it.
   fakes_.Add("squeue",
@@ -198,7 +198,7 @@ TEST_F(ExecSlurmTest, AQueueThatDoesNotAnswerIsSaidBeforeTheFirstJob) {
 
 TEST_F(ExecSlurmTest, ADoneJobIsCollectedOnResume) {  // RSP-48, RSP-T24
   const std::string count = fakes_.folder() + "/count";
-  Command command = Queued(fmt::format("echo done >> {}; echo out", count));
+  ExecCommand command = Queued(fmt::format("echo done >> {}; echo out", count));
   EXPECT_EQ(Run(command).out, "out\n");
   command.queued_job = "4711";
   EXPECT_EQ(Run(command).out, "out\n");
@@ -207,7 +207,7 @@ TEST_F(ExecSlurmTest, ADoneJobIsCollectedOnResume) {  // RSP-48, RSP-T24
 }
 
 TEST_F(ExecSlurmTest, AnUnknownJobIsSubmittedAgain) {  // RSP-48, RSP-T24
-  Command command = Queued("echo out");
+  ExecCommand command = Queued("echo out");
   command.queued_job = "99";
   const ExecResult result = Run(command);
   EXPECT_EQ(result.out, "out\n");
@@ -230,7 +230,7 @@ TEST_F(ExecSlurmTest, ACancelledWaitCancelsTheJob) {  // RSP-23
   ASSERT_THAT(Put("keep", ""), Succeeds());
   ASSERT_THAT(Put("state", "PENDING\n"), Succeeds());
   CancelSource source;
-  Command command = Queued("echo out");
+  ExecCommand command = Queued("echo out");
   command.on_queued = [&](std::string_view) -> Status {
     source.Cancel("limit");
     return {};
@@ -241,7 +241,7 @@ TEST_F(ExecSlurmTest, ACancelledWaitCancelsTheJob) {  // RSP-23
 
 TEST_F(ExecSlurmTest, AnIdThatCannotBeKeptCancelsTheJob) {  // RSP-22: journalled before waiting
   ASSERT_THAT(Put("keep", ""), Succeeds());
-  Command command = Queued("echo out");
+  ExecCommand command = Queued("echo out");
   command.on_queued = [](std::string_view) -> Status {
     return MakeError(ErrorCode::kIo, "disk full");
   };

@@ -43,7 +43,7 @@ Status PhaseLog::Begin() {
 
 Status PhaseLog::Line(std::string_view text) { return Append(fmt::format("{}\n", text)); }
 
-Status PhaseLog::Add(const Command& command, const ExecResult& result) {
+Status PhaseLog::Add(const ExecCommand& command, const ExecResult& result) {
   std::string text = fmt::format("$ {}\n", CommandLine(command));
   for (const Download& download : Downloads(command.command)) {
     text += fmt::format("[download {} -> {}]\n", download.url,
@@ -62,7 +62,7 @@ Status PhaseLog::Add(const Command& command, const ExecResult& result) {
   return Append(text);
 }
 
-std::string CommandLine(const Command& command) {
+std::string CommandLine(const ExecCommand& command) {
   return command.argv.empty() ? command.command : Join(command.argv, " ");
 }
 

@@ -25,7 +25,7 @@ class PhaseLog {
 
   const std::string& path() const { return path_; }
   Status Begin();
-  Status Add(const Command& command, const ExecResult& result);
+  Status Add(const ExecCommand& command, const ExecResult& result);
   Status Line(std::string_view text);
 
  private:
@@ -38,7 +38,7 @@ class PhaseLog {
 Status AppendToFile(const std::string& path, std::string_view text);
 
 // "$ make -j2", as logs and prompts show it.
-std::string CommandLine(const Command& command);
+std::string CommandLine(const ExecCommand& command);
 // What it printed, then how it ended where that was not well: "[exit status 2]".
 std::string OutputText(const ExecResult& result);
 

@@ -76,7 +76,7 @@ class Prober {
   }
 
   // What the command printed; none if it printed nothing or could not be run.
-  std::optional<std::string> Ask(Command command) {
+  std::optional<std::string> Ask(ExecCommand command) {
     command.time_limit = kFieldTime;
     const auto result = backend_.Run(command, cancel_);
     if (!result || result->status == 126 || result->status == 127) return {};
@@ -145,9 +145,9 @@ class Prober {
   std::string NetworkAccess() {
     if (config_.network == NetworkPolicy::kNever) return "blocked";
     if (config_.network_probe_host.empty()) return "unknown";
-    Command command{.argv = {"getent", "hosts", config_.network_probe_host},
-                    .phase = Phase::kInstall,
-                    .time_limit = kFieldTime};
+    ExecCommand command{.argv = {"getent", "hosts", config_.network_probe_host},
+                        .phase = Phase::kInstall,
+                        .time_limit = kFieldTime};
     const auto result = backend_.Run(command, cancel_);
     if (!result || result->status == 126 || result->status == 127) return "unknown";
     return result->status == 0 ? "available" : "blocked";
@@ -211,7 +211,7 @@ class Prober {
   }
 
   std::vector<ProbedPackage> Packages() {
-    Command command{
+    ExecCommand command{
         .argv = {"dpkg-query", "-W", "-f=${Package}\\t${Version}\\t${db:Status-Status}\\n"}};
     command.argv.insert(command.argv.end(), kProbedPackages.begin(), kProbedPackages.end());
     std::vector<ProbedPackage> packages;

@@ -336,10 +336,10 @@ JsonObject ArtifactsJson(const Artifacts& artifacts) {
 }
 
 Result<PlanAndCode> ParsePlanAndCode(std::string_view payload) {
-  const std::vector<CodeFence> fences = CodeFences(payload);
+  const std::vector<FencedCode> fences = CodeFences(payload);
   PlanAndCode out;
   if (!fences.empty()) out.plan = TrimSpace(payload.substr(0, fences.front().begin));
-  for (const CodeFence& fence : fences) {
+  for (const FencedCode& fence : fences) {
     if (TrimSpace(fence.code).empty()) continue;
     out.code += (out.code.empty() ? "" : "\n") + fence.code;
   }

@@ -53,10 +53,10 @@ bool IsOneOf(std::string_view tag, std::span<const std::string_view> tags) {
 }
 
 // The one fence whose tag is among `tags`; a fence without a tag counts if it is the only one.
-Result<CodeFence> OnlyFence(std::string_view payload, std::span<const std::string_view> tags) {
-  std::vector<CodeFence> fences = CodeFences(payload);
+Result<FencedCode> OnlyFence(std::string_view payload, std::span<const std::string_view> tags) {
+  std::vector<FencedCode> fences = CodeFences(payload);
   if (fences.size() != 1 || !fences[0].tag.empty()) {
-    std::erase_if(fences, [&](const CodeFence& fence) { return !IsOneOf(fence.tag, tags); });
+    std::erase_if(fences, [&](const FencedCode& fence) { return !IsOneOf(fence.tag, tags); });
   }
   if (fences.size() != 1) {
     return MakeError(ErrorCode::kInvalidArgument,
@@ -84,8 +84,8 @@ std::optional<std::string_view> Behind(std::string_view line, std::string_view p
 
 }  // namespace
 
-std::vector<CodeFence> CodeFences(std::string_view text) {
-  std::vector<CodeFence> fences;
+std::vector<FencedCode> CodeFences(std::string_view text) {
+  std::vector<FencedCode> fences;
   std::optional<ask::FenceMark> open;
   for (const ask::Line& line : ask::SplitLines(text)) {
     if (open && ask::ClosesFence(line.text, *open)) {
@@ -105,7 +105,7 @@ Result<JsonReply> ReadJsonReply(std::string_view payload) {
 }
 
 Result<JsonReply> ReadThoughtAndJson(std::string_view payload) {
-  const std::vector<CodeFence> fences = CodeFences(payload);
+  const std::vector<FencedCode> fences = CodeFences(payload);
   return fences.empty() ? ReadObject(BetweenBraces(payload)) : ReadObject(fences.back().code);
 }
 
@@ -142,14 +142,14 @@ std::vector<std::string_view> KeywordsOf(std::string_view joined) { return Split
 
 Result<PlanAndScript> ReadPython(std::string_view payload) {
   constexpr std::string_view kTags[] = {"python", "py", "python3"};
-  DOSSIER_ASSIGN_OR_RETURN(CodeFence fence, OnlyFence(payload, kTags));
+  DOSSIER_ASSIGN_OR_RETURN(FencedCode fence, OnlyFence(payload, kTags));
   return PlanAndScript{.plan = std::string(TrimSpace(payload.substr(0, fence.begin))),
                        .script = std::move(fence.code)};
 }
 
 Result<std::string> ReadLatex(std::string_view payload) {
   constexpr std::string_view kTags[] = {"latex", "tex"};
-  DOSSIER_ASSIGN_OR_RETURN(CodeFence fence, OnlyFence(payload, kTags));
+  DOSSIER_ASSIGN_OR_RETURN(FencedCode fence, OnlyFence(payload, kTags));
   if (fence.code.find("\\begin{document}") == kNone) {
     return MakeError(ErrorCode::kInvalidArgument,
                      "the fence of latex holds no \\begin{{document}}; write the whole file");

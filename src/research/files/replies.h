@@ -24,12 +24,12 @@
 namespace dossier::research {
 
 // A fence of a reply: lines of three or more backticks or tildes around code.
-struct CodeFence {
+struct FencedCode {
   std::string tag;        // "python", lower case; "": none
   std::string code;       // lines joined by \n
   std::size_t begin = 0;  // of the line that opens it, bytes in the text
 };
-std::vector<CodeFence> CodeFences(std::string_view text);  // the last one may be open
+std::vector<FencedCode> CodeFences(std::string_view text);  // the last one may be open
 
 struct JsonReply {
   Json value;  // an object

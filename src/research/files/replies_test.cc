@@ -145,8 +145,8 @@ TEST(ReplyFormsTest, EverySchemaThatASiteNamesIsThere) {
   ASSERT_TRUE(schemas);
   for (const CallSite& site : CallSites()) {
     EXPECT_EQ(schemas->Of(site) != nullptr, !site.schema.empty()) << site.name;
-    EXPECT_EQ(site.tool.empty(), site.reply != ReplyForm::kTool) << site.name;
-    EXPECT_EQ(site.keywords.empty(), site.reply != ReplyForm::kKeywords) << site.name;
+    EXPECT_EQ(site.tool.empty(), site.reply != PayloadForm::kTool) << site.name;
+    EXPECT_EQ(site.keywords.empty(), site.reply != PayloadForm::kKeywords) << site.name;
   }
 }
 

@@ -1,7 +1,6 @@
 #include "research/files/run_folder.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -207,7 +206,7 @@ Result<std::string> FindRun(const std::string& out, std::string_view word) {
 
 Result<RunLock> RunLock::Take(const std::string& folder, const Clock& clock) {
   const std::string path = folder + "/" + std::string(run_files::kLock);
-  // Not at once: HolderOf has a look at the lock for a moment.
+  // Not at once: a run that is just ending lets go in a moment.
   auto lock = FileLock::Take(path, Millis(500), CancelToken());
   if (!lock && lock.error().code == ErrorCode::kLocked) {
     const Holder holder = ReadHolder(path).value_or(Holder{});
@@ -229,11 +228,7 @@ Result<RunLock> RunLock::Take(const std::string& folder, const Clock& clock) {
 
 std::optional<RunLock::Holder> RunLock::HolderOf(const std::string& folder) {
   const std::string path = folder + "/" + std::string(run_files::kLock);
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file.valid()) return std::nullopt;
-  // A shared lock that is given back at once: it never keeps a run from starting for long, and a
-  // run that does start keeps it from being had.
-  if (flock(file.get(), LOCK_SH | LOCK_NB) == 0) return std::nullopt;
+  if (!FileLock::IsHeld(path)) return std::nullopt;
   return ReadHolder(path).value_or(Holder{});
 }
 

@@ -40,7 +40,7 @@ struct Driver {
   int retries = 0;                     // of what failed, over all resumes of the run
 
   const RunConfig& config() const { return *services.config; }
-  Caller& caller() const { return *services.caller; }
+  RoleCaller& caller() const { return *services.caller; }
   RunLog& log() const { return *services.log; }
 };
 

@@ -22,7 +22,7 @@ class Measuring {
   Measuring(const Driver& driver, const MeasurePlace& place, const CancelToken& cancel)
       : driver_(driver), place_(place), cancel_(cancel) {}
 
-  Result<Measured> Run();
+  Result<MeasuredMetric> Run();
 
  private:
   CallRequest Request(std::string_view site, int attempt) const;
@@ -34,7 +34,7 @@ class Measuring {
   const Driver& driver_;
   const MeasurePlace& place_;
   const CancelToken& cancel_;
-  Measured measured_;
+  MeasuredMetric measured_;
   std::string last_error_, last_code_;
 };
 
@@ -98,7 +98,7 @@ Result<std::optional<Metric>> Measuring::Extract(int attempt, const std::string&
   return std::optional<Metric>();
 }
 
-Result<Measured> Measuring::Run() {
+Result<MeasuredMetric> Measuring::Run() {
   const auto text = ReadWorkspaceFile(place_.workspace, std::string(kMetricsFile), kMaxMetricsFile);
   if (text) {
     Result<Metric> metric = ReadMetricFile(*text);
@@ -125,8 +125,8 @@ Result<Measured> Measuring::Run() {
 
 }  // namespace
 
-Result<Measured> Measure(const Driver& driver, const MeasurePlace& place,
-                         const CancelToken& cancel) {
+Result<MeasuredMetric> Measure(const Driver& driver, const MeasurePlace& place,
+                               const CancelToken& cancel) {
   return Measuring(driver, place, cancel).Run();
 }
 

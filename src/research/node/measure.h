@@ -1,6 +1,6 @@
 // The metric of a program that ran.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const Measured measured, Measure(driver, place, cancel));
+//   DOSSIER_ASSIGN_OR_RETURN(const MeasuredMetric measured, Measure(driver, place, cancel));
 //   if (measured.metric) node.metric = *measured.metric;
 //   else Say(measured.failure);
 //
@@ -31,14 +31,14 @@ struct MeasurePlace {
   std::string worker;     // "worker-0"
 };
 
-struct Measured {
+struct MeasuredMetric {
   std::optional<Metric> metric;
   std::string failure;
   std::vector<std::string> warnings;
 };
 
-Result<Measured> Measure(const Driver& driver, const MeasurePlace& place,
-                         const CancelToken& cancel);
+Result<MeasuredMetric> Measure(const Driver& driver, const MeasurePlace& place,
+                               const CancelToken& cancel);
 
 }  // namespace dossier::research
 

@@ -82,7 +82,7 @@ std::string_view CodingSite(NodeKind kind) {
   return "";
 }
 
-CallScope ScopeOf(const Node& node, std::string_view phase) {
+CallOrigin ScopeOf(const Node& node, std::string_view phase) {
   return {
       .node = node.id, .branch = node.branch_id, .stage = node.stage, .phase = std::string(phase)};
 }

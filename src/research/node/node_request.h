@@ -34,7 +34,7 @@ struct NodeOrder {
 
 std::string_view CodingSite(NodeKind kind);  // "draft"; "" for kinds that ask no model
 CallRequest CodingRequest(const Driver& driver, const NodeOrder& order);
-CallScope ScopeOf(const Node& node, std::string_view phase);
+CallOrigin ScopeOf(const Node& node, std::string_view phase);
 
 // What a program reached: sections `metric` and `execution_output`.
 void AddResults(const Node& node, CallRequest* request);

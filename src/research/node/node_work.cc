@@ -139,7 +139,7 @@ Status MeasureInto(const Driver& driver, std::string_view worker, Node* node,
                    const CancelToken& cancel) {
   const MeasurePlace place{
       .node = node, .workspace = WorkspaceOf(driver, node->id), .worker = std::string(worker)};
-  DOSSIER_ASSIGN_OR_RETURN(Measured measured, Measure(driver, place, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(MeasuredMetric measured, Measure(driver, place, cancel));
   DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, node->id, measured.warnings));
   node->metric = std::move(measured.metric);
   if (!node->metric) {

@@ -3,6 +3,8 @@
 //
 // A step is journalled with its reply and its results once it is over. A workspace holds a mark of
 // the last journalled step; where they differ, a new sandbox replays the recorded commands.
+//
+// Thread-safety: one owner and one thread a node.
 
 #ifndef DOSSIER_RESEARCH_NODE_PHASE1_H_
 #define DOSSIER_RESEARCH_NODE_PHASE1_H_

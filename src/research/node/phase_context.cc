@@ -55,7 +55,7 @@ Status PhaseContext::CopyData() const {
   return CopyWorkspace(services.data, fmt::format("{}/{}", work.workspace, kInputFolder));
 }
 
-Result<ExecResult> PhaseContext::Run(Command command, PhaseLog& log, std::string_view job) {
+Result<ExecResult> PhaseContext::Run(ExecCommand command, PhaseLog& log, std::string_view job) {
   if (!command.time_limit) command.time_limit = Millis(services.config->exec.timeout * 1000);
   if (!job.empty()) {
     const std::string key = Key(job);

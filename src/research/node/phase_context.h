@@ -1,6 +1,7 @@
 // What the phases of one node share: its services, its sandbox, its result so far.
 //
-// Private to the phases (phases.cc, phase0.cc, phase1.cc, phase_run.cc). One owner, one thread.
+// Private to the phases (phases.cc, phase0.cc, phase1.cc, phase_run.cc).
+// Thread-safety: one owner, one thread.
 
 #ifndef DOSSIER_RESEARCH_NODE_PHASE_CONTEXT_H_
 #define DOSSIER_RESEARCH_NODE_PHASE_CONTEXT_H_
@@ -44,7 +45,7 @@ class PhaseContext {
 
   // A refused or failed command is a result; it is written to `log`. `job` names the command for a
   // cluster's queue; "": it never waits there.
-  Result<ExecResult> Run(Command command, PhaseLog& log, std::string_view job = {});
+  Result<ExecResult> Run(ExecCommand command, PhaseLog& log, std::string_view job = {});
 
   // Whether a command of this name was given to a queue, by this process or an earlier one.
   bool HasJob(std::string_view job) const;

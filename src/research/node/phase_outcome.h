@@ -1,5 +1,7 @@
 // The result of a node's phases, as the journal keeps it: what an earlier process finished is not
 // done again.
+//
+// Thread-safety: plain data; pure functions.
 
 #ifndef DOSSIER_RESEARCH_NODE_PHASE_OUTCOME_H_
 #define DOSSIER_RESEARCH_NODE_PHASE_OUTCOME_H_

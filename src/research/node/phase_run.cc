@@ -72,9 +72,9 @@ Result<ListOutcome> RunList(PhaseContext& context, const CommandList& list,
   DOSSIER_RETURN_IF_ERROR(log.Begin());
   ListOutcome outcome;
   for (std::size_t i = 0; i < commands.size(); ++i) {
-    Command command{.command = FillCommand(commands[i], build),
-                    .folder = FolderOf(context, build),
-                    .phase = list.phase};
+    ExecCommand command{.command = FillCommand(commands[i], build),
+                        .folder = FolderOf(context, build),
+                        .phase = list.phase};
     const std::string line = command.command;
     const std::string job = fmt::format("{}/c{}", PhaseName(list.phase), i);
     DOSSIER_ASSIGN_OR_RETURN(const ExecResult result, context.Run(std::move(command), log, job));

@@ -1,4 +1,6 @@
 // Phases 3 and 4: the compile commands, the run commands, the expected outputs.
+//
+// Thread-safety: one owner and one thread a node.
 
 #ifndef DOSSIER_RESEARCH_NODE_PHASE_RUN_H_
 #define DOSSIER_RESEARCH_NODE_PHASE_RUN_H_

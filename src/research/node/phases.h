@@ -37,7 +37,7 @@ namespace dossier::research {
 struct Services {
   const RunConfig* config = nullptr;
   RunLog* log = nullptr;
-  Caller* caller = nullptr;
+  RoleCaller* caller = nullptr;
   memory::Store* memory = nullptr;  // null: --no-memory
   std::shared_ptr<const Clock> clock;
   BackendFactory backend;
@@ -58,7 +58,7 @@ struct Services {
 // The program of one node, before it ran.
 struct NodeWork {
   std::string node_id, worker;  // "worker-0"
-  CallScope scope;
+  CallOrigin scope;
   // Without the plan, which phase 0 makes, and without resources, which services.resources holds.
   PrefixSections prefix;
   Json history;  // of phase 0; null: none

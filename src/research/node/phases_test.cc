@@ -285,11 +285,12 @@ TEST_F(PhasesTest, APlantedSecretIsNowhereUnderTheRunFolder) {  // RSP-15, RSP-T
 }
 
 TEST_F(PhasesTest, ALinkInPlaceOfTheMarkLeadsNowhere) {  // RSP-23
-  script_->On("evil").Does([&](const Command&, const std::string& workspace, const CancelToken&) {
-    (void)RemoveAll(workspace + "/.dossier");
-    std::filesystem::create_directory_symlink(folder_->path(), workspace + "/.dossier");
-    return Result<ExecResult>(ExecResult{.status = 0});
-  });
+  script_->On("evil").Does(
+      [&](const ExecCommand&, const std::string& workspace, const CancelToken&) {
+        (void)RemoveAll(workspace + "/.dossier");
+        std::filesystem::create_directory_symlink(folder_->path(), workspace + "/.dossier");
+        return Result<ExecResult>(ExecResult{.status = 0});
+      });
   caller_.Next("phase0_plan", R"({"goal_summary": "x"})");
   caller_.Next("phase1_step0", R"({"command": "evil", "done": true})");
   work_.last = Phase::kInstall;

@@ -22,7 +22,7 @@ constexpr std::string_view kSeedPlotScript = "seed_plot.py";
 // What every call of these parts shares.
 struct Place {
   const Services& services;
-  const CallScope& scope;
+  const CallOrigin& scope;
   const PrefixSections& prefix;
   const CancelToken& cancel;
 };

@@ -26,7 +26,7 @@ inline constexpr std::size_t kMaxAnalysedPlots = 10;  // images that go to the v
 struct PlotWork {
   const Node* node = nullptr;  // ran, and is not buggy
   std::string worker;          // "worker-0"
-  CallScope scope;
+  CallOrigin scope;
   PrefixSections prefix;
   std::string workspace;       // absolute; the script runs there
   std::string base_plot_code;  // of the best node before, in stages 3 and 4; "": none
@@ -52,7 +52,7 @@ struct SeedPlotWork {
   std::vector<const Node*> reruns;  // their workspaces hold the data
   std::string node_id;              // of the node that stands for all of them
   std::string worker;
-  CallScope scope;
+  CallOrigin scope;
   PrefixSections prefix;
 };
 

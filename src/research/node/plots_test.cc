@@ -142,7 +142,7 @@ TEST_F(PlotsTest, OfMoreThanTenPlotsAModelSelectsAndUnknownPathsAreDropped) {  /
 TEST_F(PlotsTest, AScriptThatPythonCannotReadIsRepairedOnce) {  // 4.2: plotting_code
   int runs = 0;
   rig_.script->On("python3 plot.py")
-      .Does([&](const Command&, const std::string& workspace,
+      .Does([&](const ExecCommand&, const std::string& workspace,
                 const CancelToken&) -> Result<ExecResult> {
         ++runs;
         const std::string code = *ReadFile(workspace + "/plot.py");
@@ -188,7 +188,7 @@ class RecordingBackend final : public ExecBackend {
     *spec_ = spec;
     return {};
   }
-  Result<ExecResult> Run(const Command&, const CancelToken&) override {
+  Result<ExecResult> Run(const ExecCommand&, const CancelToken&) override {
     return ExecResult{.status = 0};
   }
   Result<ImageRef> Snapshot(std::string_view) override { return ImageRef(); }

@@ -52,7 +52,7 @@ Result<ScriptRun> RunScript(const Services& services, const WorkspacePlace& plac
   closed.network = NetworkPolicy::kNever;
   closed.environment.emplace_back("MPLBACKEND=Agg");  // figures need no screen
   closed.environment.emplace_back("MPLCONFIGDIR=/tmp");
-  const Command command{.argv = {"python3", std::string(file)}, .phase = Phase::kRun};
+  const ExecCommand command{.argv = {"python3", std::string(file)}, .phase = Phase::kRun};
   ScriptRun run{.code = std::string(code)};
   while (true) {
     DOSSIER_RETURN_IF_ERROR(MakeFolders(place.workspace));

@@ -12,6 +12,8 @@
 // MakeFinalMemory, AggregatePlots, GatherCitations, MakePaper, ReviewPaper, WriteRunPages. Each
 // writes its own files below Services::run_folder and journals them; a part that found nothing to
 // do says so in its warnings. Plain data.
+//
+// Thread-safety: plain data; changed by the thread of the run alone.
 
 #ifndef DOSSIER_RESEARCH_NODE_RESULTS_H_
 #define DOSSIER_RESEARCH_NODE_RESULTS_H_

@@ -5,7 +5,7 @@
 namespace dossier::research {
 
 Result<ExecResult> RunInWorkspace(const Services& services, const WorkspacePlace& place,
-                                  const Command& command, const CancelToken& cancel) {
+                                  const ExecCommand& command, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<ExecBackend> backend,
                            services.backend(place.worker));
   SandboxSpec spec = SandboxOf(services.config->exec, place.workspace, services.environment);

@@ -31,7 +31,7 @@ struct WorkspacePlace {
 };
 
 Result<ExecResult> RunInWorkspace(const Services& services, const WorkspacePlace& place,
-                                  const Command& command, const CancelToken& cancel);
+                                  const ExecCommand& command, const CancelToken& cancel);
 
 }  // namespace dossier::research
 

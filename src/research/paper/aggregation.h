@@ -6,6 +6,8 @@
 // The script auto_plot_aggregator.py runs in the sandbox: it sees the run's data, read only, and
 // writes its figures. A script that fails leaves the run without figures, and a warning. Errors:
 // those of Caller::Call and of the sandbox; kIo.
+//
+// Thread-safety: called by the thread of the run alone.
 
 #ifndef DOSSIER_RESEARCH_PAPER_AGGREGATION_H_
 #define DOSSIER_RESEARCH_PAPER_AGGREGATION_H_

@@ -81,7 +81,7 @@ TEST_F(AggregationTest, AVersionThatDrawsNothingTakesNoFigureAway) {  // RSP-41
 TEST_F(AggregationTest, AFolderOfFiguresThatIsALinkIsNotRead) {  // RSP-41
   rig_.Write("elsewhere/secret.png", TinyPng());
   rig_.script->On("python3 aggregate.py")
-      .Does([&](const Command&, const std::string& workspace,
+      .Does([&](const ExecCommand&, const std::string& workspace,
                 const CancelToken&) -> Result<ExecResult> {
         std::filesystem::remove(workspace + "/figures");
         std::filesystem::create_symlink(rig_.folder() + "/elsewhere", workspace + "/figures");

@@ -6,6 +6,8 @@
 //
 // Sources: citations.bibtex and .search_url of the configuration. Without one, or when none
 // answers, there are no citations and a warning says so. Errors: those of Caller::Call; kIo.
+//
+// Thread-safety: called by the thread of the run alone.
 
 #ifndef DOSSIER_RESEARCH_PAPER_CITATIONS_H_
 #define DOSSIER_RESEARCH_PAPER_CITATIONS_H_

@@ -5,6 +5,8 @@
 //
 // Written with no best node, with no memory and with no model, too: then from what is there.
 // Errors: those of Caller::Call and of the memory store; kIo.
+//
+// Thread-safety: called by the thread of the run alone.
 
 #ifndef DOSSIER_RESEARCH_PAPER_FINAL_MEMORY_H_
 #define DOSSIER_RESEARCH_PAPER_FINAL_MEMORY_H_

@@ -7,6 +7,8 @@
 //
 // latexmk, or pdflatex with bibtex, or tectonic: the first that is there. A document that does not
 // compile is an outcome. Errors: those of ExecBackend; kIo.
+//
+// Thread-safety: called by the thread of the run alone.
 
 #ifndef DOSSIER_RESEARCH_PAPER_LATEX_BUILD_H_
 #define DOSSIER_RESEARCH_PAPER_LATEX_BUILD_H_

@@ -9,6 +9,8 @@
 // search gives it ({"data": [{"title", "year", "authors", "venue", "abstract", …}]}). Answers are
 // kept in the run folder, so that a resumed run sees the same. Errors: kNetwork and the like of the
 // fetch; kIo, kNotFound of the file.
+//
+// Thread-safety: one owner.
 
 #ifndef DOSSIER_RESEARCH_PAPER_LITERATURE_H_
 #define DOSSIER_RESEARCH_PAPER_LITERATURE_H_

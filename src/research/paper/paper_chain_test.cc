@@ -81,7 +81,7 @@ class PaperChainTest : public ::testing::Test {
                           .open = model_.Open(),
                           .clock = SystemClock(),
                           .run_folder = rig_.folder()};
-    auto caller = Caller::Open(std::move(options));
+    auto caller = RoleCaller::Open(std::move(options));
     EXPECT_THAT(caller, Succeeds());
     caller_ = *std::move(caller);
     rig_.services.caller = caller_.get();
@@ -102,7 +102,7 @@ class PaperChainTest : public ::testing::Test {
   memory::TestStore store_;
   ScriptedModel model_;
   model::Ledger ledger_{{}, SystemClock()};
-  std::unique_ptr<Caller> caller_;
+  std::unique_ptr<RoleCaller> caller_;
 };
 
 TEST_F(PaperChainTest, FromANodeToAReviewedPaper) {  // RSP-38 to RSP-44

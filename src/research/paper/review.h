@@ -5,6 +5,8 @@
 //
 // Files: paper/review.json, paper/figure_review.json. No answer that holds is no review, with a
 // warning. Errors: those of Caller::Call; kIo.
+//
+// Thread-safety: called by the thread of the run alone.
 
 #ifndef DOSSIER_RESEARCH_PAPER_REVIEW_H_
 #define DOSSIER_RESEARCH_PAPER_REVIEW_H_

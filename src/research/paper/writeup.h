@@ -8,6 +8,8 @@
 // The last version that compiled is kept; without LaTeX, the last one that passed the checks. A
 // paper with parts that nobody wrote is a failure: what there is of it is kept as paper.tex, it is
 // not compiled, and not to be reviewed. Errors: those of Caller::Call and of the sandbox; kIo.
+//
+// Thread-safety: called by the thread of the run alone.
 
 #ifndef DOSSIER_RESEARCH_PAPER_WRITEUP_H_
 #define DOSSIER_RESEARCH_PAPER_WRITEUP_H_

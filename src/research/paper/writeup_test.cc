@@ -42,7 +42,7 @@ class WriteupTest : public ::testing::Test {
   void WithLatex() {
     rig_.script->On("command -v *").Says("latexmk\npdflatex\n");
     rig_.script->On("latexmk *")
-        .Does([](const Command&, const std::string& folder,
+        .Does([](const ExecCommand&, const std::string& folder,
                  const CancelToken&) -> Result<ExecResult> {
           const std::string tex = *ReadFile(folder + "/paper.tex");
           if (tex.find("\\bad") != std::string::npos) {

@@ -198,8 +198,8 @@ Result<Content> ReadContent(const std::string& path, const ContentOptions& optio
     out.warnings.push_back(
         fmt::format("more than {} files: only the first of them count", kMaxResourceFiles));
   }
-  if (options.tree == Wanted::kYes) out.tree = TreeOf(listing.paths);
-  if (options.texts == Wanted::kYes) out.texts = TextsOf(listing, options);
+  if (options.tree == ContentWanted::kYes) out.tree = TreeOf(listing.paths);
+  if (options.texts == ContentWanted::kYes) out.texts = TextsOf(listing, options);
   return out;
 }
 

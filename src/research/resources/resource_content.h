@@ -1,7 +1,8 @@
 // What lies behind a resource: its tree, its texts, the hash of its bytes.
 //
-//   ContentOptions options{.limits = LimitsOf(item), .tree = Wanted::kYes, .texts = Wanted::kYes};
-//   DOSSIER_ASSIGN_OR_RETURN(const Content content, ReadContent(path, options, cancel));
+//   ContentOptions options{.limits = LimitsOf(item), .tree = ContentWanted::kYes, .texts =
+//   ContentWanted::kYes}; DOSSIER_ASSIGN_OR_RETURN(const Content content, ReadContent(path,
+//   options, cancel));
 //
 // Thread-safety: functions over files.
 
@@ -26,11 +27,11 @@ inline constexpr std::size_t kHeadLines = 8;               // of a text that is 
 inline constexpr std::size_t kMaxResourceFiles = 100'000;  // of one item
 inline constexpr std::uint64_t kMaxHashed = 8ull << 30;    // bytes of one item; then sizes count
 
-enum class Wanted : std::uint8_t { kNo, kYes };
+enum class ContentWanted : std::uint8_t { kNo, kYes };
 
 struct ContentOptions {
   ItemLimits limits;
-  Wanted tree = Wanted::kNo, texts = Wanted::kNo;
+  ContentWanted tree = ContentWanted::kNo, texts = ContentWanted::kNo;
   std::vector<std::string> include_files;  // these alone are shown, in this order; empty: all
 };
 

@@ -209,12 +209,13 @@ class Builder {
       out->reason = fmt::format("a link leads {} out of {}", out->item.path, out->item.resource);
       return std::string();
     }
-    auto content = ReadContent(path,
-                               {.limits = LimitsOf(out->item),
-                                .tree = EverShowsTree(out->item) ? Wanted::kYes : Wanted::kNo,
-                                .texts = EverShowsContent(out->item) ? Wanted::kYes : Wanted::kNo,
-                                .include_files = out->item.include_files},
-                               cancel_);
+    auto content = ReadContent(
+        path,
+        {.limits = LimitsOf(out->item),
+         .tree = EverShowsTree(out->item) ? ContentWanted::kYes : ContentWanted::kNo,
+         .texts = EverShowsContent(out->item) ? ContentWanted::kYes : ContentWanted::kNo,
+         .include_files = out->item.include_files},
+        cancel_);
     if (!content) {
       if (content.error().code == ErrorCode::kCancelled) {
         return tl::unexpected(std::move(content).error());

@@ -5,6 +5,8 @@
 //   outcome.report_path = closed.report_path;
 //
 // With Models::kNone in `results` only what needs no model is written. Errors: those of its parts.
+//
+// Thread-safety: called by the thread of the run alone.
 
 #ifndef DOSSIER_RESEARCH_RUN_CLOSING_H_
 #define DOSSIER_RESEARCH_RUN_CLOSING_H_

@@ -7,6 +7,8 @@
 //
 // A run that finds things early makes fewer nodes, so every sum has a least and a most. Thread-
 // safety: plain data; MeasureRuns reads files.
+//
+// Thread-safety: pure functions but for the files that they read.
 
 #ifndef DOSSIER_RESEARCH_RUN_FORECAST_H_
 #define DOSSIER_RESEARCH_RUN_FORECAST_H_

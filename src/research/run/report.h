@@ -5,6 +5,8 @@
 //
 // A reply that does not hold gives the report without a model, with a warning. Errors: those of
 // Caller::Call, kIo.
+//
+// Thread-safety: called by the thread of the run alone.
 
 #ifndef DOSSIER_RESEARCH_RUN_REPORT_H_
 #define DOSSIER_RESEARCH_RUN_REPORT_H_

@@ -11,7 +11,6 @@
 namespace dossier::research {
 namespace {
 
-constexpr Millis kLook{50};  // how late a run's time may end
 constexpr double kNano = 1e9;
 
 JsonObject SpendJson(const model::UsageSum& spent) {
@@ -102,31 +101,6 @@ std::string ReachedLimit(const RunConfig& config, const RunSpend& spent) {
     return fmt::format("seconds: {:.0f} of {}", spent.seconds, *config.max_seconds);
   }
   return "";
-}
-
-Deadline::Deadline(const model::Ledger& ledger, CancelSource* source)
-    : ledger_(ledger), source_(source) {
-  if (!ledger.limits().deadline) return;
-  thread_ = std::thread([this] {
-    std::unique_lock lock(mutex_);
-    while (!stop_ && !passed()) stopped_.wait_for(lock, kLook);
-    if (!stop_) source_->Cancel("the run's time is over");
-  });
-}
-
-Deadline::~Deadline() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  stopped_.notify_all();
-  thread_.join();
-}
-
-bool Deadline::passed() const {
-  const std::optional<Millis> left = ledger_.time_left(model::Stage::kNormal);
-  return left && left->count() <= 0;
 }
 
 }  // namespace dossier::research

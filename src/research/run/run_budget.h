@@ -1,26 +1,18 @@
-// What a run may still spend, counting what earlier processes of the same run have spent, and its
-// deadline.
+// What a run may still spend, counting what earlier processes of the same run have spent.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const RunSpend spent, SpendOf(*log));
 //   model::Ledger ledger(LimitsLeft(config, spent, *clock), clock);
-//   CancelSource source(cancel);
-//   const Deadline deadline(ledger, &source);         // cancels what is in flight
 //
-// Limits hold for the run, over all of its resumes. Thread-safety: pure functions; a Deadline has
-// one owner and a thread of its own.
+// Limits hold for the run, over all of its resumes. Thread-safety: pure functions.
 
 #ifndef DOSSIER_RESEARCH_RUN_RUN_BUDGET_H_
 #define DOSSIER_RESEARCH_RUN_RUN_BUDGET_H_
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 
-#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/json/json.h"
 #include "model/client/ledger.h"
@@ -58,25 +50,6 @@ model::LedgerLimits LimitsLeft(const RunConfig& config, const RunSpend& spent, c
 
 // The limit that the run has reached, for a person: "cost: 1.0200 of 1.00 USD"; "": none.
 std::string ReachedLimit(const RunConfig& config, const RunSpend& spent);
-
-// Cancels the source when the time of the ledger is over, until it is destroyed.
-class Deadline {
- public:
-  Deadline(const model::Ledger& ledger, CancelSource* source);
-  ~Deadline();
-  Deadline(const Deadline&) = delete;
-  Deadline& operator=(const Deadline&) = delete;
-
-  bool passed() const;
-
- private:
-  const model::Ledger& ledger_;
-  CancelSource* const source_;
-  std::mutex mutex_;
-  std::condition_variable stopped_;
-  bool stop_ = false;
-  std::thread thread_;
-};
 
 }  // namespace dossier::research
 

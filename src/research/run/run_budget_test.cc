@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/deadline.h"
+
 namespace dossier::research {
 namespace {
 
@@ -66,9 +68,8 @@ TEST(RunBudgetTest, TheDeadlineCancelsWhatRuns) {  // RSP-46
   RunConfig config;
   config.max_seconds = 0;
   const model::Ledger ledger(LimitsLeft(config, {}, *SystemClock()), SystemClock());
-  CancelSource source;
-  const Deadline deadline(ledger, &source);
-  while (!source.token().cancelled()) std::this_thread::yield();
+  const Deadline deadline({}, ledger.time_left(model::Stage::kNormal), "the run's time is over");
+  while (!deadline.token().cancelled()) std::this_thread::yield();
   EXPECT_TRUE(deadline.passed());
 }
 

@@ -154,7 +154,7 @@ class Replay {
     const Json* operations = Find(event.data, "operations");
     if (operations && operations->is_array()) {
       for (const Json& operation : operations->get_array()) {
-        const memory::Operation* known = memory::FindOperation(TextAt(operation, "type"));
+        const memory::MemoryOperation* known = memory::FindOperation(TextAt(operation, "type"));
         reads += known && known->access == memory::Access::kRead ? 1 : 0;
       }
     }

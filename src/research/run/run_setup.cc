@@ -74,7 +74,7 @@ std::string NodeKeyOf(const RunOrder& order) {
 }
 
 // Of everything that is recorded: the order's own, and the run's entry in the user's journal.
-RunLog::Watch WatchOf(const RunOrder& order, RunSetup* setup) {
+RunLog::Watch WatchOf(const RunOrder& order, StartedRun* setup) {
   if (order.journal_folder.empty()) return order.watch;
   setup->listing =
       std::make_unique<RunListing>(RunListing::Options{.journal_folder = order.journal_folder,
@@ -94,7 +94,7 @@ int Retries(std::string_view resumed) {
   return data && FindBool(*data, kRetryFailed).value_or(false) ? 1 : 0;
 }
 
-Status OpenLog(const RunOrder& order, RunSetup* setup) {
+Status OpenLog(const RunOrder& order, StartedRun* setup) {
   const RunLog::Watch watch = WatchOf(order, setup);
   setup->driver.node_key = NodeKeyOf(order);
   if (order.mode == RunOrder::Mode::kStart) {
@@ -129,7 +129,7 @@ Status OpenLog(const RunOrder& order, RunSetup* setup) {
 
 // Until here a resume changes nothing: one that is refused leaves the end of the run and its
 // reason. Before anything else is journalled, as the time of work is counted from here.
-Status GoOn(const RunOrder& order, RunSetup* setup) {
+Status GoOn(const RunOrder& order, StartedRun* setup) {
   if (order.mode != RunOrder::Mode::kResume || setup->goes_on) return {};
   for (const std::string_view role : Roles()) {
     // Without a model that sees, plots are not looked at; after a limit nobody is asked.
@@ -142,7 +142,7 @@ Status GoOn(const RunOrder& order, RunSetup* setup) {
   return setup->log->Add(kResumed, "", {{kRetryFailed, order.retry == RunOrder::Retry::kFailed}});
 }
 
-Status OpenMemory(const RunOrder& order, const MemoryOptions& options, RunSetup* setup) {
+Status OpenMemory(const RunOrder& order, const MemoryOptions& options, StartedRun* setup) {
   if (!order.config.memory_enabled) return {};
   const std::string path =
       order.memory_store.empty() ? InFolder(order, run_files::kMemory) : order.memory_store;
@@ -183,7 +183,7 @@ std::function<void(std::string_view, Millis)> WaitTeller(const RunOrder& order) 
   };
 }
 
-Status OpenCaller(const RunOrder& order, const MemoryOptions& memory, RunSetup* setup,
+Status OpenCaller(const RunOrder& order, const MemoryOptions& memory, StartedRun* setup,
                   const CancelToken& cancel) {
   setup->ledger = std::make_unique<model::Ledger>(
       LimitsLeft(order.config, setup->spent, *order.clock), order.clock);
@@ -210,7 +210,7 @@ Status OpenCaller(const RunOrder& order, const MemoryOptions& memory, RunSetup* 
   for (const auto& [role, config] : order.config.roles) {
     options.temperatures[role] = config.temperature;
   }
-  DOSSIER_ASSIGN_OR_RETURN(setup->caller, Caller::Open(std::move(options)));
+  DOSSIER_ASSIGN_OR_RETURN(setup->caller, RoleCaller::Open(std::move(options)));
   return {};
 }
 
@@ -238,7 +238,7 @@ Status CheckImage(const RunOrder& order, const MachineFacts& before) {
   return CheckSameImage(before.container_digest, now);
 }
 
-Status FindMachine(const RunOrder& order, RunSetup* setup, const CancelToken& cancel) {
+Status FindMachine(const RunOrder& order, StartedRun* setup, const CancelToken& cancel) {
   Services& services = setup->driver.services;
   services.environment = AllowedEnvironment(order.environment);
   MachineFacts found;
@@ -269,7 +269,7 @@ Status TellOfChange(std::string_view before, std::string_view now, RunLog& log) 
                    "prompts show it as it is now"}});
 }
 
-Status FindResources(const RunOrder& order, RunSetup* setup, const CancelToken& cancel) {
+Status FindResources(const RunOrder& order, StartedRun* setup, const CancelToken& cancel) {
   if (order.resources.empty()) return {};
   const std::size_t slash = order.resources_path.rfind('/');
   const ResourceFilePlace place{
@@ -318,7 +318,7 @@ bool SharesBlocks(const std::string& from, const std::string& to) {
 }
 
 // 5.3, copy_data: every workspace has data of its own, or all read the same.
-Status FindData(const RunOrder& order, RunSetup* setup) {
+Status FindData(const RunOrder& order, StartedRun* setup) {
   const std::string& folder = order.config.data_folder;
   if (folder.empty()) return {};
   if (!fs::is_directory(folder)) {
@@ -368,7 +368,7 @@ JsonObject Domain(const RunConfig& config, const Services& services) {
   return domain;
 }
 
-Status FillDriver(const RunOrder& order, RunSetup* setup) {
+Status FillDriver(const RunOrder& order, StartedRun* setup) {
   Driver& driver = setup->driver;
   driver.order = &order;
   driver.ledger = setup->ledger.get();
@@ -383,7 +383,7 @@ Status FillDriver(const RunOrder& order, RunSetup* setup) {
   return {};
 }
 
-void FillServices(const RunOrder& order, RunSetup* setup) {
+void FillServices(const RunOrder& order, StartedRun* setup) {
   Services& services = setup->driver.services;
   services.config = &setup->config;
   services.log = setup->log.get();
@@ -399,15 +399,15 @@ void FillServices(const RunOrder& order, RunSetup* setup) {
 
 }  // namespace
 
-RunResults RunSetup::Results() const {
+RunResults StartedRun::Results() const {
   return {.title = driver.title,
           .prefix = CallPrefix(driver),
           .environment = driver.environment,
           .resources = driver.resources};
 }
 
-Result<std::unique_ptr<RunSetup>> SetUpRun(const RunOrder& order, const CancelToken& cancel) {
-  auto setup = std::make_unique<RunSetup>();
+Result<std::unique_ptr<StartedRun>> SetUpRun(const RunOrder& order, const CancelToken& cancel) {
+  auto setup = std::make_unique<StartedRun>();
   setup->config = order.config;
   DOSSIER_ASSIGN_OR_RETURN(setup->idea, ReadIdea(order.idea, std::string(run_files::kIdea)));
   DOSSIER_ASSIGN_OR_RETURN(setup->lock, RunLock::Take(order.folder, *order.clock));

@@ -1,10 +1,12 @@
 // A run before its first stage: its folder, journal, memory, machine and resources.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunSetup> setup, SetUpRun(order, cancel));
+//   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<StartedRun> setup, SetUpRun(order, cancel));
 //   RunStage(setup->driver, {.stage = 1}, &results, cancel);
 //
 // Start and resume are the same steps: what the journal has is taken from there. Errors: those of
 // Run (run.h). Ownership: the setup owns what its driver points to, but for the order.
+//
+// Thread-safety: one owner, the thread of the run.
 
 #ifndef DOSSIER_RESEARCH_RUN_RUN_SETUP_H_
 #define DOSSIER_RESEARCH_RUN_RUN_SETUP_H_
@@ -23,7 +25,7 @@
 
 namespace dossier::research {
 
-struct RunSetup {
+struct StartedRun {
   RunConfig config;
   Idea idea;
   std::optional<RunLock> lock;
@@ -33,14 +35,14 @@ struct RunSetup {
   RunSpend spent;                         // by earlier processes
   std::unique_ptr<model::Ledger> ledger;
   std::unique_ptr<Steering> steering;
-  std::unique_ptr<Caller> caller;
+  std::unique_ptr<RoleCaller> caller;
   Driver driver;
   bool goes_on = false;  // a resume that was not refused
 
   RunResults Results() const;  // nothing found yet
 };
 
-Result<std::unique_ptr<RunSetup>> SetUpRun(const RunOrder& order, const CancelToken& cancel);
+Result<std::unique_ptr<StartedRun>> SetUpRun(const RunOrder& order, const CancelToken& cancel);
 
 }  // namespace dossier::research
 

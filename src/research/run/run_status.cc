@@ -22,22 +22,23 @@ constexpr std::array<std::string_view, 7> kStates = {"running", "waiting", "kill
 constexpr double kNanoUsd = 1e9;
 constexpr std::size_t kShortId = 8;
 
-RunState StateOfEnd(RunEnd end) {
+ResearchState StateOfEnd(RunEnd end) {
   switch (end) {
     case RunEnd::kDone:
-      return RunState::kDone;
+      return ResearchState::kDone;
     case RunEnd::kFailed:
-      return RunState::kFailed;
+      return ResearchState::kFailed;
     case RunEnd::kLimited:
-      return RunState::kLimited;
+      return ResearchState::kLimited;
     case RunEnd::kStopped:
-      return RunState::kStopped;
+      return ResearchState::kStopped;
   }
-  return RunState::kDone;
+  return ResearchState::kDone;
 }
 
 // What a running process said last about a wait, if its time is not over.
-std::optional<RunStatus::Waiting> ReadWaiting(const std::string& folder, const Clock& clock) {
+std::optional<ResearchProgress::Waiting> ReadWaiting(const std::string& folder,
+                                                     const Clock& clock) {
   const auto text = ReadRegularFile(folder + "/" + std::string(run_files::kWaiting), 1 << 16);
   const auto json = text ? ParseJson(*text) : Result<Json>(Json());
   if (!json) return std::nullopt;
@@ -47,7 +48,7 @@ std::optional<RunStatus::Waiting> ReadWaiting(const std::string& folder, const C
   const auto passed =
       std::chrono::duration_cast<std::chrono::seconds>(clock.WallNow() - *since).count();
   if (passed < 0 || passed >= seconds) return std::nullopt;
-  return RunStatus::Waiting{TextAt(*json, "reason"), seconds - passed};
+  return ResearchProgress::Waiting{TextAt(*json, "reason"), seconds - passed};
 }
 
 std::string Usd(const RunSpend& spend) {
@@ -252,38 +253,40 @@ bool IsShown(const StageResults& stage, int wanted) { return wanted == 0 || stag
 
 }  // namespace
 
-std::string_view RunStateName(RunState state) { return kStates[static_cast<std::size_t>(state)]; }
+std::string_view RunStateName(ResearchState state) {
+  return kStates[static_cast<std::size_t>(state)];
+}
 
-std::string NextStepOf(const RunStatus& status) {
+std::string NextStepOf(const ResearchProgress& status) {
   const std::string resume = fmt::format("`dossier research resume {}`", ShellQuote(status.folder));
   switch (status.state) {
-    case RunState::kRunning:
-    case RunState::kWaiting:
+    case ResearchState::kRunning:
+    case ResearchState::kWaiting:
       return "";
-    case RunState::kKilled:
-    case RunState::kStopped:
+    case ResearchState::kKilled:
+    case ResearchState::kStopped:
       return resume + " goes on";
-    case RunState::kLimited:
+    case ResearchState::kLimited:
       return resume + " with a higher limit goes on";
-    case RunState::kFailed:
+    case ResearchState::kFailed:
       return fmt::format("`dossier research resume {} --retry-failed` {}",
                          ShellQuote(status.folder),
                          status.best_id.empty() ? "makes more nodes" : "asks for it again");
-    case RunState::kDone:
+    case ResearchState::kDone:
       return fmt::format("`dossier research report {}` shows what it found, {} its tree",
                          ShellQuote(status.folder), run_files::kTreePage);
   }
   return "";
 }
 
-RunStatus StatusOf(const RunHistory& history, const Clock& clock) {
-  RunStatus status{.run = history.run,
-                   .folder = history.folder,
-                   .title = history.results.title,
-                   .round = history.round,
-                   .spend = history.spend,
-                   .holder = RunLock::HolderOf(history.folder),
-                   .reason = history.reason};
+ResearchProgress StatusOf(const RunHistory& history, const Clock& clock) {
+  ResearchProgress status{.run = history.run,
+                          .folder = history.folder,
+                          .title = history.results.title,
+                          .round = history.round,
+                          .spend = history.spend,
+                          .holder = RunLock::HolderOf(history.folder),
+                          .reason = history.reason};
   if (!history.results.stages.empty()) status.stage = history.results.stages.back().name;
   status.nodes = CountNodes(history.results.stages);
   std::vector<SteerOrder> in_force = LastOrders(history.steered);
@@ -297,7 +300,7 @@ RunStatus StatusOf(const RunHistory& history, const Clock& clock) {
     // After the end no round comes; what was never in force need not be taken back.
     if (history.end == RunEnd::kDone || (TakesBack(order) && !holds)) continue;
     status.steered.push_back(
-        {NameOf(history, order.node), WhatOf(order), RunStatus::Steered::Since::kNextRound});
+        {NameOf(history, order.node), WhatOf(order), ResearchProgress::Steered::Since::kNextRound});
   }
   for (const StageResults& stage : history.results.stages) {
     const Node* best = stage.tree.Find(history.results.best_node);
@@ -312,16 +315,16 @@ RunStatus StatusOf(const RunHistory& history, const Clock& clock) {
   if (history.end) {
     status.state = StateOfEnd(*history.end);
   } else if (!status.holder) {
-    status.state = RunState::kKilled;
+    status.state = ResearchState::kKilled;
   } else {
     status.running = static_cast<std::int64_t>(history.unfinished.size());
     status.waiting = ReadWaiting(history.folder, clock);
-    if (status.waiting) status.state = RunState::kWaiting;
+    if (status.waiting) status.state = ResearchState::kWaiting;
   }
   return status;
 }
 
-std::string StatusText(const RunStatus& status) {
+std::string StatusText(const ResearchProgress& status) {
   std::string out = fmt::format("{}\n", status.folder);
   if (!status.title.empty()) out += fmt::format("title    {}\n", InLine(status.title));
   out += fmt::format("state    {}{}\n", RunStateName(status.state),
@@ -345,8 +348,8 @@ std::string StatusText(const RunStatus& status) {
   if (!status.missing_metric.empty()) {
     out += fmt::format("metric   {}\n", InLine(status.missing_metric));
   }
-  for (const RunStatus::Steered& steered : status.steered) {
-    const bool later = steered.since == RunStatus::Steered::Since::kNextRound;
+  for (const ResearchProgress::Steered& steered : status.steered) {
+    const bool later = steered.since == ResearchProgress::Steered::Since::kNextRound;
     out += fmt::format("steered  {}: {}{}\n", InLine(steered.node), InLine(steered.what),
                        later ? " (from the next round on)" : "");
   }
@@ -360,7 +363,7 @@ std::string StatusText(const RunStatus& status) {
   return out;
 }
 
-JsonObject StatusJson(const RunStatus& status) {
+JsonObject StatusJson(const ResearchProgress& status) {
   Json best(nullptr), waiting(nullptr);
   if (!status.best_id.empty()) {
     best = JsonObject{
@@ -370,8 +373,8 @@ JsonObject StatusJson(const RunStatus& status) {
     waiting = JsonObject{{"reason", status.waiting->reason}, {"seconds", status.waiting->seconds}};
   }
   JsonArray steered;
-  for (const RunStatus::Steered& one : status.steered) {
-    const bool in_force = one.since == RunStatus::Steered::Since::kInForce;
+  for (const ResearchProgress::Steered& one : status.steered) {
+    const bool in_force = one.since == ResearchProgress::Steered::Since::kInForce;
     steered.push_back(JsonObject{{"node", one.node}, {"what", one.what}, {"in_force", in_force}});
   }
   const std::optional<std::int64_t>& cost = status.spend.usage.total.cost_nano_usd;

@@ -1,6 +1,6 @@
 // How a run stands, as text and as JSON: `dossier research status` and `tree`.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const RunStatus status, ReadRunStatus(history, *clock));
+//   DOSSIER_ASSIGN_OR_RETURN(const ResearchProgress status, ReadRunStatus(history, *clock));
 //   out << StatusText(status);
 //
 // Thread-safety: plain data; ReadRunStatus looks at the lock and the files of the run folder.
@@ -25,7 +25,7 @@ inline constexpr std::string_view kStatusSchema = "dossier.research.status/1";
 inline constexpr std::string_view kTreeSchema = "dossier.research.tree/1";
 
 // kKilled: no process works on it, and it has no end; a resume goes on. So does kStopped (--until).
-enum class RunState : std::uint8_t {
+enum class ResearchState : std::uint8_t {
   kRunning,
   kWaiting,
   kKilled,
@@ -34,11 +34,11 @@ enum class RunState : std::uint8_t {
   kLimited,
   kStopped
 };
-std::string_view RunStateName(RunState state);  // "running"
+std::string_view RunStateName(ResearchState state);  // "running"
 
-struct RunStatus {
+struct ResearchProgress {
   std::string run, folder, title;
-  RunState state = RunState::kRunning;
+  ResearchState state = ResearchState::kRunning;
   std::string stage;  // "" before the first
   std::int64_t round = 0;
   NodeCount nodes;
@@ -62,11 +62,11 @@ struct RunStatus {
 
 // What a person can do now, as a clause: "`dossier research resume …` goes on"; "": nothing but
 // wait.
-std::string NextStepOf(const RunStatus& status);
+std::string NextStepOf(const ResearchProgress& status);
 
-RunStatus StatusOf(const RunHistory& history, const Clock& clock);
-std::string StatusText(const RunStatus& status);
-JsonObject StatusJson(const RunStatus& status);
+ResearchProgress StatusOf(const RunHistory& history, const Clock& clock);
+std::string StatusText(const ResearchProgress& status);
+JsonObject StatusJson(const ResearchProgress& status);
 
 // One node a line, indented by depth, each stage under its name: `* best ! buggy ~ running s seed`.
 // `stage`: 1 to 4; 0: all.

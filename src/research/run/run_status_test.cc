@@ -80,7 +80,7 @@ class RunStatusTest : public ::testing::Test {
     EXPECT_TRUE(history) << history.error().message;
     return history ? *history : RunHistory{};
   }
-  RunStatus Status() const { return StatusOf(History(), *SystemClock()); }
+  ResearchProgress Status() const { return StatusOf(History(), *SystemClock()); }
 
   const std::string& folder() const { return temp_.path(); }
 
@@ -91,8 +91,8 @@ class RunStatusTest : public ::testing::Test {
 TEST_F(RunStatusTest, ARunThatIsWorkedOnShowsWhatItDoes) {
   FillTree();
   const auto lock = RunLock::Take(folder(), *SystemClock());
-  const RunStatus status = Status();
-  EXPECT_EQ(status.state, RunState::kRunning);
+  const ResearchProgress status = Status();
+  EXPECT_EQ(status.state, ResearchState::kRunning);
   EXPECT_EQ(status.nodes.done, 2);  // without the rerun
   EXPECT_EQ(status.nodes.good, 1);
   EXPECT_EQ(status.nodes.buggy, 1);
@@ -169,7 +169,7 @@ TEST_F(RunStatusTest, WhatModelsAndProgramsWroteIsNoEscapeSequence) {  // FLT-72
   Finish(node);
   ASSERT_TRUE(
       log_->Add("run.finished", "", {{"status", "failed"}, {"reason", "it \x1b[2J ended"}}));
-  RunStatus status = Status();
+  ResearchProgress status = Status();
   status.title = "Sort\x1b[31ming";
   for (const std::string& text : {StatusText(status), TreeText(History(), 0)}) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
@@ -214,8 +214,8 @@ TEST_F(RunStatusTest, EveryEndSaysWhatToDo) {  // FLT-71
 
 TEST_F(RunStatusTest, AKilledRunSaysHowToGoOn) {
   FillTree();
-  const RunStatus status = Status();
-  EXPECT_EQ(status.state, RunState::kKilled);
+  const ResearchProgress status = Status();
+  EXPECT_EQ(status.state, ResearchState::kKilled);
   EXPECT_EQ(status.running, 0);
   EXPECT_THAT(StatusText(status), HasSubstr("dossier research resume"));
 }
@@ -223,11 +223,11 @@ TEST_F(RunStatusTest, AKilledRunSaysHowToGoOn) {
 TEST_F(RunStatusTest, AnEndIsShownUntilAResume) {
   const struct {
     RunEnd end;
-    RunState state;
-  } kCases[] = {{RunEnd::kFailed, RunState::kFailed},
-                {RunEnd::kLimited, RunState::kLimited},
-                {RunEnd::kStopped, RunState::kStopped},
-                {RunEnd::kDone, RunState::kDone}};
+    ResearchState state;
+  } kCases[] = {{RunEnd::kFailed, ResearchState::kFailed},
+                {RunEnd::kLimited, ResearchState::kLimited},
+                {RunEnd::kStopped, ResearchState::kStopped},
+                {RunEnd::kDone, ResearchState::kDone}};
   for (const auto& example : kCases) {
     ASSERT_TRUE(
         log_->Add("run.finished", "", {{"status", RunEndName(example.end)}, {"reason", "why"}}));
@@ -235,7 +235,7 @@ TEST_F(RunStatusTest, AnEndIsShownUntilAResume) {
     EXPECT_EQ(Status().reason, "why");
   }
   ASSERT_TRUE(log_->Add("run.resumed", "", {}));
-  EXPECT_EQ(Status().state, RunState::kKilled);
+  EXPECT_EQ(Status().state, ResearchState::kKilled);
   EXPECT_EQ(Status().reason, "");
 }
 
@@ -250,14 +250,14 @@ TEST_F(RunStatusTest, AWaitIsShownWithWhatIsLeftOfIt) {  // RSP-46
                                           {"since", FormatTime(SystemClock()->WallNow() - ago)}})));
   };
   tell(std::chrono::seconds(60));
-  const RunStatus status = Status();
-  EXPECT_EQ(status.state, RunState::kWaiting);
+  const ResearchProgress status = Status();
+  EXPECT_EQ(status.state, ResearchState::kWaiting);
   ASSERT_TRUE(status.waiting);
   EXPECT_EQ(status.waiting->reason, "rate limit");
   EXPECT_GT(status.waiting->seconds, 0);
   EXPECT_LE(status.waiting->seconds, 540);
   tell(std::chrono::seconds(700));
-  EXPECT_EQ(Status().state, RunState::kRunning);
+  EXPECT_EQ(Status().state, ResearchState::kRunning);
 }
 
 TEST_F(RunStatusTest, TheJsonHasTheFieldsOfItsSchema) {  // 5.1

@@ -52,7 +52,7 @@ TEST(RunSteeringTest, ALiveRunTakesOrdersAtItsNextRound) {
     EXPECT_THAT(*Steer(rig, SteerKind::kPin, "draft 1"),
                 HasSubstr("draft 1 is pinned from the next round on"));
     EXPECT_TRUE(Steer(rig, SteerKind::kHint, "draft 1", "index from zero"));
-    const RunStatus status = StatusOf(*ReadRunHistory(rig.folder()), *SystemClock());
+    const ResearchProgress status = StatusOf(*ReadRunHistory(rig.folder()), *SystemClock());
     EXPECT_THAT(StatusText(status), HasSubstr("steered  draft 1: pinned (from the next round on)"));
   };
   ASSERT_TRUE(rig.Start());
@@ -60,7 +60,7 @@ TEST(RunSteeringTest, ALiveRunTakesOrdersAtItsNextRound) {
             fmt::format(R"([{{"slot":0,"kind":"debug","parent":"{}"}}])", pinned));
   ASSERT_FALSE(rig.model().Calls("debug").empty());
   EXPECT_THAT(rig.model().Calls("debug").front().prompt, HasSubstr("index from zero"));
-  const RunStatus status = StatusOf(*ReadRunHistory(rig.folder()), *SystemClock());
+  const ResearchProgress status = StatusOf(*ReadRunHistory(rig.folder()), *SystemClock());
   EXPECT_THAT(StatusText(status), HasSubstr("steered  draft 1: pinned\n"));
   EXPECT_THAT(StatusText(status), HasSubstr("steered  draft 1: hint: index from zero\n"));
 }
@@ -233,7 +233,7 @@ TEST(RunSteeringTest, StatusShowsWhatHoldsOfOrdersAndAMetricThatNobodyReports) {
   ASSERT_TRUE(Steer(rig, SteerKind::kPin, "draft 2"));
   ASSERT_TRUE(Steer(rig, SteerKind::kFree, "draft 2"));
   const RunHistory history = *ReadRunHistory(rig.folder());
-  const RunStatus status = StatusOf(history, *SystemClock());
+  const ResearchProgress status = StatusOf(history, *SystemClock());
   ASSERT_EQ(status.steered.size(), 1U);
   EXPECT_EQ(status.steered[0].what, "pruned");
   EXPECT_THAT(StatusText(status), HasSubstr("metric   no \"nosuch\" (metric.primary) is reported"));

@@ -7,6 +7,8 @@
 // A model is asked once to make the program read DOSSIER_SEED; without an answer that holds, the
 // variable alone is set, with a warning. The reruns enter the tree as children of the best node,
 // then one node that stands for all of them, with their plot. Errors: as MakeNode.
+//
+// Thread-safety: called by the thread of the run alone; it returns when all seeds are done.
 
 #ifndef DOSSIER_RESEARCH_SEARCH_SEEDS_H_
 #define DOSSIER_RESEARCH_SEARCH_SEEDS_H_

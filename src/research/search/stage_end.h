@@ -6,6 +6,8 @@
 //   results.best_node                      // of the run so far
 //
 // Works on the last of `results.stages`. Errors: as MakeNode; kIo.
+//
+// Thread-safety: called by the thread of the run alone.
 
 #ifndef DOSSIER_RESEARCH_SEARCH_STAGE_END_H_
 #define DOSSIER_RESEARCH_SEARCH_STAGE_END_H_

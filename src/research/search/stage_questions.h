@@ -5,6 +5,8 @@
 //
 // A reply that does not hold is a warning and the cautious answer: not
 // complete, not ready, the main goals, the best by metric, no text. Errors: those of Caller::Call.
+//
+// Thread-safety: called by the thread of the run alone.
 
 #ifndef DOSSIER_RESEARCH_SEARCH_STAGE_QUESTIONS_H_
 #define DOSSIER_RESEARCH_SEARCH_STAGE_QUESTIONS_H_

@@ -53,13 +53,13 @@ bool IsMount(const std::string& mount) {
 
 // Reads one value into its place.
 struct Reader {
-  const Key& key;
+  const ConfigKey& key;
   const Setting& setting;
 
   Status operator()(bool* out) const { return config::ReadFlag(setting, out); }
 
   Status operator()(std::int64_t* out) const {
-    if (key.form != Key::Form::kSize) return Whole(out);
+    if (key.form != ConfigKey::Form::kSize) return Whole(out);
     const auto size = ParseSize(setting.value.node.scalar);
     if (!size || static_cast<double>(*size) < key.low || *size > 1ull << 62) {
       return setting.Wrong("a size such as 512M or 4G");
@@ -86,13 +86,13 @@ struct Reader {
       out->clear();
       return {};
     }
-    if (key.form == Key::Form::kPath) return config::ReadPath(setting, out);
+    if (key.form == ConfigKey::Form::kPath) return config::ReadPath(setting, out);
     if (key.words.empty()) {
       DOSSIER_RETURN_IF_ERROR(config::ReadText(setting, out));
-      if (key.form == Key::Form::kMount && !IsMount(*out)) {
+      if (key.form == ConfigKey::Form::kMount && !IsMount(*out)) {
         return setting.Wrong("an absolute folder such as /workspace, outside of system folders");
       }
-      if (key.form == Key::Form::kName &&
+      if (key.form == ConfigKey::Form::kName &&
           (out->find('/') != std::string::npos || out->starts_with('.'))) {
         return setting.Wrong("the name of a file, without folders");
       }
@@ -108,7 +108,7 @@ struct Reader {
 
   Status operator()(std::map<std::string, std::string>* out) const {
     if (!setting.value.is_map()) return setting.Wrong("a map of names to texts");
-    for (const config::Entry& entry : setting.value.entries) {
+    for (const config::MapEntry& entry : setting.value.entries) {
       const std::string name = fmt::format("{}.{}", setting.key, entry.key);
       const Setting one{name, entry.value, "", ""};
       if (entry.value.is_null()) {
@@ -160,7 +160,7 @@ struct Reader {
 };
 
 struct Writer {
-  const Key& key;
+  const ConfigKey& key;
 
   Json operator()(const std::vector<std::string>* list) const {
     return JsonArray(list->begin(), list->end());
@@ -210,7 +210,7 @@ Status CheckNumber(const Setting& setting) {
 
 Status CheckThresholds(const Setting& setting) {
   if (!setting.value.is_map()) return setting.Wrong("a map of medium, high, critical to numbers");
-  for (const config::Entry& entry : setting.value.entries) {
+  for (const config::MapEntry& entry : setting.value.entries) {
     if (entry.key != "medium" && entry.key != "high" && entry.key != "critical") {
       return setting.Wrong("a map of medium, high, critical to numbers");
     }
@@ -261,7 +261,7 @@ class TreeReader {
   TreeReader(std::string_view flag_folder, RunConfig* out) : flag_folder_(flag_folder), out_(out) {}
 
   Status Read(const Value& value, const std::string& path) {
-    if (const Key* key = FindKey(path)) return ReadKey(*key, value);
+    if (const ConfigKey* key = FindKey(path)) return ReadKey(*key, value);
     const std::string below = path.empty() ? "" : path + ".";
     if (below == "memory." && value.is_null()) return {};
     if (!path.empty() && !IsSection(below)) {
@@ -278,7 +278,7 @@ class TreeReader {
       return MakeError(ErrorCode::kConfig, "{}: {} must be a map of keys", value.origin.Place(),
                        path.empty() ? "the configuration" : path);
     }
-    for (const config::Entry& entry : value.entries) {
+    for (const config::MapEntry& entry : value.entries) {
       DOSSIER_RETURN_IF_ERROR(Read(entry.value, below + entry.key));
     }
     return {};
@@ -287,10 +287,10 @@ class TreeReader {
  private:
   static bool IsSection(std::string_view below) {
     return std::any_of(Keys().begin(), Keys().end(),
-                       [&](const Key& key) { return key.name.starts_with(below); });
+                       [&](const ConfigKey& key) { return key.name.starts_with(below); });
   }
 
-  Status ReadKey(const Key& key, const Value& value) {
+  Status ReadKey(const ConfigKey& key, const Value& value) {
     const Target target = key.at(*out_);
     if (value.is_null() && !IsOptional(target)) return {};  // the default
     const bool from_file = value.origin.kind == Origin::Kind::kFile;
@@ -300,7 +300,7 @@ class TreeReader {
 
   static Status Unknown(const Value& value, const std::string& path) {
     std::vector<std::string> known;
-    for (const Key& key : Keys()) known.push_back(key.name);
+    for (const ConfigKey& key : Keys()) known.push_back(key.name);
     for (const std::string& key : MemoryKeys()) known.push_back("memory." + key);
     // A key in the wrong section is nearer to its own name than to one that looks like it.
     const std::string last = path.substr(path.rfind('.') + 1);
@@ -320,7 +320,7 @@ class TreeReader {
 
 void SetOrigin(const Origin& origin, Value* value) {
   value->origin = origin;
-  for (config::Entry& entry : value->entries) SetOrigin(origin, &entry.value);
+  for (config::MapEntry& entry : value->entries) SetOrigin(origin, &entry.value);
 }
 
 // KEY=VALUE, its value YAML on one line.
@@ -339,7 +339,7 @@ Status Override(std::string_view setting, Value* root) {
   return {};
 }
 
-Json ValueOf(const Key& key, const RunConfig& config) {
+Json ValueOf(const ConfigKey& key, const RunConfig& config) {
   RunConfig copy = config;  // places are those of a RunConfig that may be changed
   return std::visit([&](const auto* place) { return Writer{key}(place); }, key.at(copy));
 }
@@ -382,7 +382,7 @@ Result<RunConfig> ReadConfig(std::string_view yaml, std::string_view file,
 std::string ConfigYaml(const RunConfig& config) {
   std::string out;
   std::vector<std::string> open;
-  for (const Key& key : Keys()) {
+  for (const ConfigKey& key : Keys()) {
     WriteKey(key.name, ValueOf(key, config), &open, &out);
     // The keys of `memory` that others read stand with those that are read here.
     if (key.name != "memory.enabled") continue;
@@ -399,8 +399,8 @@ JsonObject FrozenDigests(const RunConfig& config) {
   const auto add = [&](const std::string& name, const Json& value) {
     out[name] = Sha256Hex(ToJson(value)).substr(0, kDigits);
   };
-  for (const Key& key : Keys()) {
-    if (key.resume == Key::Resume::kFrozen) add(key.name, ValueOf(key, config));
+  for (const ConfigKey& key : Keys()) {
+    if (key.resume == ConfigKey::Resume::kFrozen) add(key.name, ValueOf(key, config));
   }
   for (const std::string& key : MemoryKeys()) {
     if (const Json* value = Find(config.memory, key)) add("memory." + key, *value);

@@ -9,15 +9,15 @@
 namespace dossier::research {
 namespace {
 
-using Form = Key::Form;
-using Resume = Key::Resume;
+using Form = ConfigKey::Form;
+using Resume = ConfigKey::Resume;
 
 constexpr double kMostSeconds = 1e9;  // 31 years
 
 // A row's place: AT(exec.timeout).
 #define DOSSIER_AT(field) [](RunConfig& config) -> Target { return &config.field; }
 
-std::vector<Key> ExecKeys() {
+std::vector<ConfigKey> ExecKeys() {
   return {
       {.name = "exec.timeout", .at = DOSSIER_AT(exec.timeout), .low = 1, .high = kMostSeconds},
       {.name = "exec.language", .at = DOSSIER_AT(exec.language)},
@@ -78,8 +78,8 @@ std::vector<Key> ExecKeys() {
   };
 }
 
-std::vector<Key> AgentKeys() {
-  std::vector<Key> keys = {
+std::vector<ConfigKey> AgentKeys() {
+  std::vector<ConfigKey> keys = {
       {.name = "agent.num_workers", .at = DOSSIER_AT(num_workers), .low = 1, .high = 1024},
       {.name = "agent.max_parallel",
        .at = DOSSIER_AT(max_parallel),
@@ -113,7 +113,7 @@ std::vector<Key> AgentKeys() {
   return keys;
 }
 
-std::vector<Key> SearchKeys() {
+std::vector<ConfigKey> SearchKeys() {
   return {
       {.name = "search.seed", .at = DOSSIER_AT(seed)},
       {.name = "search.num_drafts", .at = DOSSIER_AT(num_drafts), .low = 1, .high = 1024},
@@ -141,7 +141,7 @@ std::vector<Key> SearchKeys() {
   };
 }
 
-std::vector<Key> OutputKeys() {
+std::vector<ConfigKey> OutputKeys() {
   return {
       {.name = "plots.max_figures", .at = DOSSIER_AT(max_figures), .low = 1, .high = 1000},
       {.name = "citations.bibtex", .at = DOSSIER_AT(citation_bibtex), .form = Form::kPath},
@@ -180,10 +180,10 @@ std::vector<Key> OutputKeys() {
 
 #undef DOSSIER_AT
 
-std::vector<Key> MakeKeys() {
-  std::vector<Key> keys;
-  for (std::vector<Key> (*part)() : {ExecKeys, AgentKeys, SearchKeys, OutputKeys}) {
-    for (Key& key : part()) keys.push_back(std::move(key));
+std::vector<ConfigKey> MakeKeys() {
+  std::vector<ConfigKey> keys;
+  for (std::vector<ConfigKey> (*part)() : {ExecKeys, AgentKeys, SearchKeys, OutputKeys}) {
+    for (ConfigKey& key : part()) keys.push_back(std::move(key));
   }
   return keys;
 }
@@ -226,13 +226,13 @@ std::span<const std::string_view> Roles() {
   return kRoles;
 }
 
-std::span<const Key> Keys() {
-  static const std::vector<Key> kKeys = MakeKeys();
+std::span<const ConfigKey> Keys() {
+  static const std::vector<ConfigKey> kKeys = MakeKeys();
   return kKeys;
 }
 
-const Key* FindKey(std::string_view name) {
-  for (const Key& key : Keys()) {
+const ConfigKey* FindKey(std::string_view name) {
+  for (const ConfigKey& key : Keys()) {
     if (key.name == name) return &key;
   }
   return nullptr;

@@ -1,7 +1,7 @@
 // The keys of a run's configuration, as a table: name, place, bounds, and whether a resume may
 // change them. Reading, writing and comparing go through it. Only for config.cc and its test.
 //
-//   for (const Key& key : Keys()) Show(key.name);      // "exec.timeout", …
+//   for (const ConfigKey& key : Keys()) Show(key.name);      // "exec.timeout", …
 //
 // Thread-safety: constant data.
 
@@ -31,7 +31,7 @@ using Target =
                  std::map<std::string, std::string>*, PhaseMode*, NetworkPolicy*,
                  RunConfig::CopyData*>;
 
-struct Key {
+struct ConfigKey {
   std::string name;  // dotted
   std::function<Target(RunConfig&)> at;
   double low = 0, high = std::numeric_limits<double>::infinity();  // of numbers
@@ -42,8 +42,8 @@ struct Key {
   enum class Resume : std::uint8_t { kFrozen, kMayChange } resume = Resume::kFrozen;
 };
 
-std::span<const Key> Keys();
-const Key* FindKey(std::string_view name);
+std::span<const ConfigKey> Keys();
+const ConfigKey* FindKey(std::string_view name);
 
 // What a resume may not change, as {"exec.timeout": "HASH"}: for the journal, which the run
 // folder's files are compared with.

@@ -5,6 +5,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const Node again, ReadNode(json));
 //
 // Plain data; ReadNode(NodeJson(n)) == n. Errors of ReadNode: kDamaged naming the field.
+//
+// Thread-safety: plain data; a tree is changed by the thread of the run alone.
 
 #ifndef DOSSIER_RESEARCH_TREE_NODE_H_
 #define DOSSIER_RESEARCH_TREE_NODE_H_

@@ -4,6 +4,8 @@
 // Processes: host -> keeper -> program. With namespaces the keeper is the first process of its own
 // pid namespace, behind a parent that only waits for it; else it is a subreaper. Either way every
 // descendant of the program that loses its parent becomes the keeper's.
+//
+// Thread-safety: a plan is constant once it is made; each process has its own copy.
 
 #ifndef DOSSIER_SANDBOX_JAIL_JAIL_PLAN_H_
 #define DOSSIER_SANDBOX_JAIL_JAIL_PLAN_H_

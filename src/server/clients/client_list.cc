@@ -28,14 +28,14 @@ std::string PathIn(const InstallWish& wish, const std::string& file) {
   return file.empty() ? "" : wish.folder + "/" + file;
 }
 
-Client ClientOf(const Json& about) {
-  Client out{.name = TextAt(about, "name"),
-             .title = TextAt(about, "title"),
-             .reads = TextAt(about, "reads"),
-             .add = StringsOf(Find(about, "add")),
-             .remove = StringsOf(Find(about, "remove")),
-             .form = TextAt(about, "form") == "toml" ? Form::kToml : Form::kJson,
-             .key = TextAt(about, "key")};
+Assistant ClientOf(const Json& about) {
+  Assistant out{.name = TextAt(about, "name"),
+                .title = TextAt(about, "title"),
+                .reads = TextAt(about, "reads"),
+                .add = StringsOf(Find(about, "add")),
+                .remove = StringsOf(Find(about, "remove")),
+                .form = TextAt(about, "form") == "toml" ? SettingsForm::kToml : SettingsForm::kJson,
+                .key = TextAt(about, "key")};
   out.files[0] = TextAt(about, "user");
   out.files[1] = TextAt(about, "project");
   if (const Json* hook = Find(about, "hook")) {
@@ -48,8 +48,8 @@ Client ClientOf(const Json& about) {
 
 // The file that `path` means, links resolved, and what it holds. A project is somebody's word: its
 // links lead out of it to nothing that is written.
-Result<Change> Look(const std::string& path, const InstallWish& wish) {
-  Change change{.path = path};
+Result<FileChange> Look(const std::string& path, const InstallWish& wish) {
+  FileChange change{.path = path};
   std::error_code error;
   const fs::path real = fs::weakly_canonical(path, error);
   if (!error) change.path = real.string();
@@ -81,7 +81,7 @@ bool IsOurs(const Json& entry) {
   return base == "dossier" && !args.empty() && args[0] == "mcp";
 }
 
-Json EntryOf(const Client& client, const InstallWish& wish) {
+Json EntryOf(const Assistant& client, const InstallWish& wish) {
   JsonObject entry = client.entry;
   entry["command"] = wish.argv[0];
   entry["args"] = JsonArray(wish.argv.begin() + 1, wish.argv.end());
@@ -101,11 +101,11 @@ std::vector<std::string> Filled(const std::vector<std::string>& command, const I
 }
 
 // The file of the wish, unless the client keeps its list itself.
-Result<Change> Target(const Client& client, const InstallWish& wish,
-                      const std::vector<std::string>& command) {
+Result<FileChange> Target(const Assistant& client, const InstallWish& wish,
+                          const std::vector<std::string>& command) {
   const std::size_t scope = static_cast<std::size_t>(wish.scope);
   if (wish.scope == Scope::kUser && !command.empty()) {
-    return Change{.path = command[0], .command = Filled(command, wish)};
+    return FileChange{.path = command[0], .command = Filled(command, wish)};
   }
   if (client.files[scope].empty()) {
     return MakeError(ErrorCode::kNotFound, "{} has no list of servers of its own for a {}",
@@ -114,7 +114,7 @@ Result<Change> Target(const Client& client, const InstallWish& wish,
   return Look(PathIn(wish, client.files[scope]), wish);
 }
 
-Result<Change> HookTarget(const Client& client, const InstallWish& wish) {
+Result<FileChange> HookTarget(const Assistant& client, const InstallWish& wish) {
   const std::string& file = client.hook_files[static_cast<std::size_t>(wish.scope)];
   if (file.empty()) {
     return MakeError(ErrorCode::kNotFound, "{} has no hook that could point at dossier",
@@ -126,7 +126,7 @@ Result<Change> HookTarget(const Client& client, const InstallWish& wish) {
 // Gives back the very bytes of before where nobody changed anything since: what `plan` makes of
 // them is what stands there now.
 template <typename Plan>
-Result<Change> Undo(Change change, Plan plan, Result<std::string> removed) {
+Result<FileChange> Undo(FileChange change, Plan plan, Result<std::string> removed) {
   DOSSIER_RETURN_IF_ERROR(removed);
   change.after = std::move(*removed);
   if (!change.before || change.after == change.before) return change;
@@ -140,28 +140,28 @@ Result<Change> Undo(Change change, Plan plan, Result<std::string> removed) {
 
 }  // namespace
 
-Result<std::vector<Client>> AllClients() {
+Result<std::vector<Assistant>> AllClients() {
   const auto text = BuiltInAsset(kDataFile);
   if (!text) return MakeError(ErrorCode::kInternal, "{} is not built in", kDataFile);
   DOSSIER_ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(*text, kDataFile));
   const Json value = ToJsonValue(root);
-  std::vector<Client> clients;
+  std::vector<Assistant> clients;
   for (const Json& about : Find(value, "clients")->get_array()) clients.push_back(ClientOf(about));
   return clients;
 }
 
-Result<Client> FindClient(std::string_view name) {
+Result<Assistant> FindClient(std::string_view name) {
   DOSSIER_ASSIGN_OR_RETURN(const auto clients, AllClients());
-  const auto found = std::ranges::find(clients, name, &Client::name);
+  const auto found = std::ranges::find(clients, name, &Assistant::name);
   if (found != clients.end()) return *found;
   std::vector<std::string> names;
-  for (const Client& client : clients) names.push_back(client.name);
+  for (const Assistant& client : clients) names.push_back(client.name);
   return MakeError(ErrorCode::kNotFound, "there is no client {}; it must be {}", name,
                    OneOf(name, names));
 }
 
-Result<Change> PlanInstall(const Client& client, const InstallWish& wish) {
-  DOSSIER_ASSIGN_OR_RETURN(Change change, Target(client, wish, client.add));
+Result<FileChange> PlanInstall(const Assistant& client, const InstallWish& wish) {
+  DOSSIER_ASSIGN_OR_RETURN(FileChange change, Target(client, wish, client.add));
   if (!change.command.empty()) return change;
   const Path path = {client.key, wish.name};
   const std::string before = change.before.value_or("");
@@ -181,8 +181,8 @@ Result<Change> PlanInstall(const Client& client, const InstallWish& wish) {
   return change;
 }
 
-Result<Change> PlanUninstall(const Client& client, const InstallWish& wish) {
-  DOSSIER_ASSIGN_OR_RETURN(Change change, Target(client, wish, client.remove));
+Result<FileChange> PlanUninstall(const Assistant& client, const InstallWish& wish) {
+  DOSSIER_ASSIGN_OR_RETURN(FileChange change, Target(client, wish, client.remove));
   if (!change.command.empty() || !change.before) return change;
   const Path path = {client.key, wish.name};
   const std::string file = change.path, before = *change.before;
@@ -197,11 +197,11 @@ Result<Change> PlanUninstall(const Client& client, const InstallWish& wish) {
   return Undo(std::move(change), again, RemoveEntry(before, client.form, path, file));
 }
 
-Result<Change> PlanHook(const Client& client, const InstallWish& wish) {
-  DOSSIER_ASSIGN_OR_RETURN(Change change, HookTarget(client, wish));
+Result<FileChange> PlanHook(const Assistant& client, const InstallWish& wish) {
+  DOSSIER_ASSIGN_OR_RETURN(FileChange change, HookTarget(client, wish));
   const std::string before = change.before.value_or("");
   DOSSIER_ASSIGN_OR_RETURN(const auto there,
-                           FindEntry(before, Form::kJson, kHookPath, change.path));
+                           FindEntry(before, SettingsForm::kJson, kHookPath, change.path));
   if (there && ToJson(*there).find(kHookMark) != std::string::npos) return change;
   const Json hook = JsonObject{
       {"matcher", "Read"},
@@ -211,12 +211,13 @@ Result<Change> PlanHook(const Client& client, const InstallWish& wish) {
   return change;
 }
 
-Result<Change> PlanUnhook(const Client& client, const InstallWish& wish) {
-  DOSSIER_ASSIGN_OR_RETURN(Change change, HookTarget(client, wish));
+Result<FileChange> PlanUnhook(const Assistant& client, const InstallWish& wish) {
+  DOSSIER_ASSIGN_OR_RETURN(FileChange change, HookTarget(client, wish));
   if (!change.before) return change;
   const std::string file = change.path, before = *change.before;
   const auto again = [&](const std::string& text) -> Result<std::string> {
-    DOSSIER_ASSIGN_OR_RETURN(const auto list, FindEntry(before, Form::kJson, kHookPath, file));
+    DOSSIER_ASSIGN_OR_RETURN(const auto list,
+                             FindEntry(before, SettingsForm::kJson, kHookPath, file));
     for (const Json& one : list && list->is_array() ? list->get_array() : JsonArray()) {
       if (ToJson(one).find(kHookMark) == std::string::npos) continue;
       return AppendElement(text, kHookPath, one, file);
@@ -226,7 +227,7 @@ Result<Change> PlanUnhook(const Client& client, const InstallWish& wish) {
   return Undo(std::move(change), again, RemoveElements(before, kHookPath, kHookMark, file));
 }
 
-Status Apply(const Change& change) {
+Status Apply(const FileChange& change) {
   if (change.before == change.after) return {};
   const std::string backup = change.path + std::string(kBackup);
   if (!change.after) {
@@ -253,7 +254,7 @@ Result<std::vector<Registered>> FindRegistered(const std::string& home, const st
   DOSSIER_ASSIGN_OR_RETURN(const auto clients, AllClients());
   const InstallWish wish{.home = home, .folder = folder};
   std::vector<Registered> out;
-  for (const Client& client : clients) {
+  for (const Assistant& client : clients) {
     std::set<std::string> seen;
     for (const std::string& file : {client.files[0], client.reads, client.files[1]}) {
       const std::string path = PathIn(wish, file);

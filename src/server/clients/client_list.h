@@ -1,8 +1,8 @@
 // The assistants that can start `dossier mcp`, and their settings as files that are changed with
 // care.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const Client client, FindClient("cursor"));
-//   DOSSIER_ASSIGN_OR_RETURN(const Change change,
+//   DOSSIER_ASSIGN_OR_RETURN(const Assistant client, FindClient("cursor"));
+//   DOSSIER_ASSIGN_OR_RETURN(const FileChange change,
 //                            PlanInstall(client, {.scope = Scope::kUser, .argv =
 //                            {"/usr/bin/dossier", "mcp"}}));
 //   DOSSIER_RETURN_IF_ERROR(Apply(change));   // writes change.path, keeps
@@ -31,19 +31,19 @@ namespace dossier::clients {
 
 enum class Scope : std::uint8_t { kUser, kProject };
 
-struct Client {
+struct Assistant {
   std::string name, title;
   std::string files[2];  // by scope; "": it has none
   std::string hook_files[2];
   std::string reads;                     // of a client that keeps its list itself
   std::vector<std::string> add, remove;  // its commands, of the user's scope
-  Form form = Form::kJson;
+  SettingsForm form = SettingsForm::kJson;
   std::string key;
   JsonObject entry;  // beside command and args
 };
 
-Result<std::vector<Client>> AllClients();
-Result<Client> FindClient(std::string_view name);
+Result<std::vector<Assistant>> AllClients();
+Result<Assistant> FindClient(std::string_view name);
 
 struct InstallWish {
   Scope scope = Scope::kUser;
@@ -54,20 +54,20 @@ struct InstallWish {
 };
 
 // A file as it is to be. Equal texts: there is nothing to do.
-struct Change {
+struct FileChange {
   std::string path;                   // links resolved
   std::optional<std::string> before;  // unset: it is not there
   std::optional<std::string> after;   // unset: it goes
   std::vector<std::string> command;   // instead of a file: run this
 };
 
-Result<Change> PlanInstall(const Client& client, const InstallWish& wish);
-Result<Change> PlanUninstall(const Client& client, const InstallWish& wish);
+Result<FileChange> PlanInstall(const Assistant& client, const InstallWish& wish);
+Result<FileChange> PlanUninstall(const Assistant& client, const InstallWish& wish);
 // The same for the hook that points at `dossier hook read`.
-Result<Change> PlanHook(const Client& client, const InstallWish& wish);
-Result<Change> PlanUnhook(const Client& client, const InstallWish& wish);
+Result<FileChange> PlanHook(const Assistant& client, const InstallWish& wish);
+Result<FileChange> PlanUnhook(const Assistant& client, const InstallWish& wish);
 // Of a change without a command.
-Status Apply(const Change& change);
+Status Apply(const FileChange& change);
 
 // An entry that starts `dossier mcp`, wherever it was found. One of a project's file is that
 // project's word: whoever wrote it chose the program.

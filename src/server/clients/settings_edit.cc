@@ -508,9 +508,9 @@ Result<std::string> SetToml(std::string_view text, const Path& path, const Json&
 
 }  // namespace
 
-Result<std::optional<Json>> FindEntry(std::string_view text, Form form, const Path& path,
+Result<std::optional<Json>> FindEntry(std::string_view text, SettingsForm form, const Path& path,
                                       std::string_view file) {
-  if (form == Form::kJson) {
+  if (form == SettingsForm::kJson) {
     DOSSIER_ASSIGN_OR_RETURN(const Reached reached, Reach(text, path, file));
     if (reached.steps < path.size() || reached.at >= text.size()) return std::optional<Json>();
     DOSSIER_ASSIGN_OR_RETURN(
@@ -543,14 +543,15 @@ Result<std::optional<Json>> FindEntry(std::string_view text, Form form, const Pa
   return std::optional<Json>(std::move(found));
 }
 
-Result<std::string> SetEntry(std::string_view text, Form form, const Path& path, const Json& value,
-                             std::string_view file) {
-  return form == Form::kJson ? SetJson(text, path, value, file) : SetToml(text, path, value, file);
+Result<std::string> SetEntry(std::string_view text, SettingsForm form, const Path& path,
+                             const Json& value, std::string_view file) {
+  return form == SettingsForm::kJson ? SetJson(text, path, value, file)
+                                     : SetToml(text, path, value, file);
 }
 
-Result<std::string> RemoveEntry(std::string_view text, Form form, const Path& path,
+Result<std::string> RemoveEntry(std::string_view text, SettingsForm form, const Path& path,
                                 std::string_view file) {
-  if (form == Form::kToml) {
+  if (form == SettingsForm::kToml) {
     DOSSIER_ASSIGN_OR_RETURN(const auto place, FindTable(text, path, file));
     std::string out(text);
     if (!place) return out;

@@ -3,8 +3,9 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(
 //       std::string text,
-//       SetEntry(old, Form::kJson, {"mcpServers", "dossier"}, entry, "settings.json"));
-//   DOSSIER_ASSIGN_OR_RETURN(old, RemoveEntry(text, Form::kJson, {"mcpServers", "dossier"}, file));
+//       SetEntry(old, SettingsForm::kJson, {"mcpServers", "dossier"}, entry, "settings.json"));
+//   DOSSIER_ASSIGN_OR_RETURN(old, RemoveEntry(text, SettingsForm::kJson, {"mcpServers", "dossier"},
+//   file));
 //
 // kJson: JSON with comments and trailing commas, as editors write it. kToml: the last two names of
 // the path are a table, [mcp_servers.dossier]; tables above or beside it stay.
@@ -24,18 +25,18 @@
 
 namespace dossier::clients {
 
-enum class Form : std::uint8_t { kJson, kToml };
+enum class SettingsForm : std::uint8_t { kJson, kToml };
 using Path = std::vector<std::string>;
 
 // The value at `path`, if it is there.
-Result<std::optional<Json>> FindEntry(std::string_view text, Form form, const Path& path,
+Result<std::optional<Json>> FindEntry(std::string_view text, SettingsForm form, const Path& path,
                                       std::string_view file);
 // With `value` at `path`; objects on the way are made where they are missing. Of TOML an object of
 // texts and lists of texts.
-Result<std::string> SetEntry(std::string_view text, Form form, const Path& path, const Json& value,
-                             std::string_view file);
+Result<std::string> SetEntry(std::string_view text, SettingsForm form, const Path& path,
+                             const Json& value, std::string_view file);
 // Without `path`; the text as it is where it is not there.
-Result<std::string> RemoveEntry(std::string_view text, Form form, const Path& path,
+Result<std::string> RemoveEntry(std::string_view text, SettingsForm form, const Path& path,
                                 std::string_view file);
 // JSON alone: with `value` behind the last element of the list at `path`, which is made where it is
 // missing.

@@ -181,7 +181,7 @@ Result<Json> ContextStore::ReadRecord(std::string_view id) const {
   const std::string path = FolderOf(id) + "/context.json";
   if (!IsContextId(id) || !Exists(path)) {
     std::vector<std::string> ids;
-    for (const ContextRecord& record : List()) ids.push_back(record.id);
+    for (const KnownContext& record : List()) ids.push_back(record.id);
     return MakeError(ErrorCode::kNotFound, "there is no context {}{}; open makes one", id,
                      DidYouMean(id, ids));
   }
@@ -244,9 +244,9 @@ Result<std::shared_ptr<const OpenContext>> ContextStore::Find(std::string_view i
   return std::shared_ptr<const OpenContext>(context);
 }
 
-Result<ContextRecord> ContextStore::Look(std::string_view id) const {
+Result<KnownContext> ContextStore::Look(std::string_view id) const {
   DOSSIER_ASSIGN_OR_RETURN(const Json record, ReadRecord(id));
-  ContextRecord out{.id = std::string(id), .name = TextAt(record, "name"), .used = {}};
+  KnownContext out{.id = std::string(id), .name = TextAt(record, "name"), .used = {}};
   if (const Json* summary = dossier::Find(record, "summary"); summary && summary->is_object()) {
     out.summary = summary->get_object();
   }
@@ -267,13 +267,13 @@ bool ContextStore::Added(std::string_view id) const {
   return added_.contains(id);
 }
 
-std::vector<ContextRecord> ContextStore::List() const {
-  std::vector<ContextRecord> out;
+std::vector<KnownContext> ContextStore::List() const {
+  std::vector<KnownContext> out;
   for (const std::string& name : NamesIn(options_.folder + "/contexts")) {
     if (!IsContextId(name) || !Exists(FolderOf(name) + "/context.json")) continue;
     if (auto record = Look(name)) out.push_back(std::move(*record));
   }
-  std::ranges::sort(out, [](const ContextRecord& a, const ContextRecord& b) {
+  std::ranges::sort(out, [](const KnownContext& a, const KnownContext& b) {
     return a.used != b.used ? a.used > b.used : a.id < b.id;
   });
   return out;
@@ -284,7 +284,7 @@ Result<std::vector<std::string>> ContextStore::Collect(std::chrono::hours unused
   const Clock::Wall now = options_.clock->WallNow();
   std::vector<std::string> dropped;
   std::size_t kept = 0;
-  for (const ContextRecord& record : List()) {
+  for (const KnownContext& record : List()) {
     if (now - record.used <= unused && kept < most) {
       ++kept;
       continue;

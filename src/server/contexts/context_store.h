@@ -48,7 +48,7 @@ struct OpenContext {
 };
 
 // What is known of a context without opening it.
-struct ContextRecord {
+struct KnownContext {
   std::string id, name;
   JsonObject summary;
   std::vector<std::string> paths;  // of its files, absolute; those of texts are not there
@@ -78,11 +78,11 @@ class ContextStore {
   // Sources that ask::LoadContext reads the same documents from, for a store of another owner.
   Result<std::vector<ask::ContextSource>> SourcesOf(std::string_view id) const;
   // Errors: as Find.
-  Result<ContextRecord> Look(std::string_view id) const;
+  Result<KnownContext> Look(std::string_view id) const;
   // Whether Add gave this id here, in this process.
   bool Added(std::string_view id) const;
   // Most recently used first; damaged records are passed over.
-  std::vector<ContextRecord> List() const;
+  std::vector<KnownContext> List() const;
   // Drops what was not used for `unused`, and the least recently used beyond the newest `most`.
   // Returns the ids.
   Result<std::vector<std::string>> Collect(std::chrono::hours unused, std::size_t most);

@@ -11,7 +11,7 @@
 namespace dossier::server {
 namespace {
 
-using Unit = Place::Unit;
+using Unit = DocumentPlace::Unit;
 
 constexpr std::string_view kForms =
     "a place is NAME:12-30 (lines), NAME#record=17-20, NAME@0-5000 (characters), or NAME";
@@ -134,7 +134,7 @@ std::string_view UnitWord(Unit unit) {
 }
 
 // How many whole units from `from` end at or before byte `limit`; between none and all of them.
-Result<std::uint64_t> WholeUnits(const Asker& asker, const Place& place, std::uint64_t to,
+Result<std::uint64_t> WholeUnits(const Asker& asker, const DocumentPlace& place, std::uint64_t to,
                                  std::uint64_t limit) {
   std::uint64_t low = place.from, high = to;
   while (low < high) {
@@ -151,9 +151,10 @@ Result<std::uint64_t> WholeUnits(const Asker& asker, const Place& place, std::ui
 
 }  // namespace
 
-Result<Place> ParsePlace(std::string_view at, std::span<const ask::TextDocument> documents) {
+Result<DocumentPlace> ParsePlace(std::string_view at,
+                                 std::span<const ask::TextDocument> documents) {
   DOSSIER_ASSIGN_OR_RETURN(const Named named, FindName(at, documents));
-  Place place{.document = named.document, .to = {}};
+  DocumentPlace place{.document = named.document, .to = {}};
   std::string_view rest = named.rest;
   if (rest.empty()) return place;
   if (rest[0] == '#') {
@@ -176,7 +177,7 @@ Result<Place> ParsePlace(std::string_view at, std::span<const ask::TextDocument>
   return place;
 }
 
-std::string PlaceName(const Place& place, std::span<const ask::TextDocument> documents) {
+std::string PlaceName(const DocumentPlace& place, std::span<const ask::TextDocument> documents) {
   std::string name = documents[place.document].name;
   constexpr std::string_view kMarks[] = {":", kRecordMark, "@"};
   const std::string_view mark = kMarks[static_cast<std::size_t>(place.unit)];
@@ -191,7 +192,7 @@ std::string PlaceName(const Place& place, std::span<const ask::TextDocument> doc
                      place.to ? std::to_string(*place.to) : "");
 }
 
-Result<PlaceText> ReadPlace(const Place& place, ask::DocumentService& service,
+Result<PlaceText> ReadPlace(const DocumentPlace& place, ask::DocumentService& service,
                             std::uint64_t max_chars, const CancelToken& cancel) {
   const auto& documents = service.documents();
   const std::string_view text = documents[place.document].text;
@@ -202,7 +203,7 @@ Result<PlaceText> ReadPlace(const Place& place, ask::DocumentService& service,
     return MakeError(ErrorCode::kInvalidArgument, "at \"{}\": there are only {}",
                      PlaceName(place, documents), out.of);
   }
-  Place read = place;
+  DocumentPlace read = place;
   read.to = std::min(place.to.value_or(count), count);
   const std::uint64_t wanted = *read.to;
   DOSSIER_ASSIGN_OR_RETURN(Bytes bytes, asker.Range(place.unit, place.from, wanted));
@@ -211,7 +212,7 @@ Result<PlaceText> ReadPlace(const Place& place, ask::DocumentService& service,
   if (limit < bytes.end) {
     out.cut = true;
     DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t whole, WholeUnits(asker, place, wanted, limit));
-    Place next = place;
+    DocumentPlace next = place;
     if (whole > 0) {
       read.to = next.from = place.from + whole;
       if (next.to) next.to = wanted;

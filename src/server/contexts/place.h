@@ -1,6 +1,6 @@
 // Places in the documents of a context, as hits name them and `read` takes them.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const Place place, ParsePlace("a.txt:12-30", names));
+//   DOSSIER_ASSIGN_OR_RETURN(const DocumentPlace place, ParsePlace("a.txt:12-30", names));
 //   DOSSIER_ASSIGN_OR_RETURN(const PlaceText text, ReadPlace(place, service, 20'000, cancel));
 //   text.at;    // "a.txt:12-30"
 //   text.next;  // "a.txt:31-", or "" at the end of what was asked for
@@ -28,16 +28,16 @@
 
 namespace dossier::server {
 
-struct Place {
+struct DocumentPlace {
   std::size_t document = 0;  // index
   enum class Unit : std::uint8_t { kLines, kRecords, kCharacters } unit = Unit::kLines;
   std::uint64_t from = 0;           // from 0
   std::optional<std::uint64_t> to;  // exclusive; unset: the end
 };
 
-Result<Place> ParsePlace(std::string_view at, std::span<const ask::TextDocument> documents);
+Result<DocumentPlace> ParsePlace(std::string_view at, std::span<const ask::TextDocument> documents);
 // The place as a hit names it: "a.txt:12-30". One of several documents has its name.
-std::string PlaceName(const Place& place, std::span<const ask::TextDocument> documents);
+std::string PlaceName(const DocumentPlace& place, std::span<const ask::TextDocument> documents);
 
 struct PlaceText {
   std::string at;                    // what was read, as PlaceName
@@ -51,7 +51,7 @@ struct PlaceText {
 
 // At most `max_chars` characters, cut behind a whole line or record where one fits. Builds indexes
 // of the document when they are first needed.
-Result<PlaceText> ReadPlace(const Place& place, ask::DocumentService& service,
+Result<PlaceText> ReadPlace(const DocumentPlace& place, ask::DocumentService& service,
                             std::uint64_t max_chars, const CancelToken& cancel);
 
 }  // namespace dossier::server

@@ -378,7 +378,7 @@ class Answers::DirectCall final : public ask::EventSink {
 Result<std::string> Answers::OpenDocuments(const ChatRequest& request, const CancelToken& cancel) {
   std::vector<ask::ContextSource> sources;
   for (const std::string& id : request.contexts) {
-    DOSSIER_ASSIGN_OR_RETURN(const ContextRecord record, workspace_.contexts().Look(id));
+    DOSSIER_ASSIGN_OR_RETURN(const KnownContext record, workspace_.contexts().Look(id));
     DOSSIER_RETURN_IF_ERROR(workspace_.MayRead(record));
     DOSSIER_ASSIGN_OR_RETURN(const auto more, workspace_.contexts().SourcesOf(id));
     sources.insert(sources.end(), more.begin(), more.end());

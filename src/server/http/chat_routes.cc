@@ -159,7 +159,7 @@ std::string RunsFolder(const Workspace& workspace) {
   return workspace.options().data_folder + "/runs";
 }
 
-RequestReading ReadingFor(Shared shared, const Key& key) {
+RequestReading ReadingFor(Shared shared, const ServerKey& key) {
   return {
       .move_above = shared.options.inline_tokens,
       .count = [&workspace = shared.workspace](
@@ -207,8 +207,8 @@ std::string Answering::Comment() {
   return note_.empty() ? ": waiting\n\n" : fmt::format(": {}\n\n", note_);
 }
 
-Result<HeldMoney> HeldMoney::Of(const Shared& shared, const Key& key, std::optional<double> wanted,
-                                const CancelToken& cancel) {
+Result<HeldMoney> HeldMoney::Of(const Shared& shared, const ServerKey& key,
+                                std::optional<double> wanted, const CancelToken& cancel) {
   HeldMoney out;
   out.most_ = wanted;
   if (!key.usd_day) return out;

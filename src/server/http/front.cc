@@ -56,7 +56,7 @@ std::string HostName(std::string_view host) {
 
 }  // namespace
 
-Call::Call(Front& front, std::shared_ptr<HttpExchange> exchange, std::string route, Key key,
+Call::Call(Front& front, std::shared_ptr<HttpExchange> exchange, std::string route, ServerKey key,
            std::vector<std::string> parts, std::map<std::string, std::string> query)
     : front_(front),
       exchange_(std::move(exchange)),
@@ -203,7 +203,7 @@ std::optional<HttpResponse> Front::CheckSource(const HttpRequest& request) const
 }
 
 std::optional<HttpResponse> Front::CheckKey(const HttpRequest& request, const Route& route,
-                                            Key* key) {
+                                            ServerKey* key) {
   if (!route.scope) return {};
   if (!setting_.keys) {
     *key = {.name = "local", .sha256 = {}, .scopes = {true, true, true}};
@@ -211,7 +211,7 @@ std::optional<HttpResponse> Front::CheckKey(const HttpRequest& request, const Ro
   }
   const auto now = setting_.clock->Now();
   const std::string_view given = request.Header("authorization");
-  const std::optional<Key> found = setting_.keys->Find(given);
+  const std::optional<ServerKey> found = setting_.keys->Find(given);
   // A right key is never locked out by others' wrong ones.
   if (!found) {
     if (failures_.Counted("keys", now) >= kMostFailures) {
@@ -293,7 +293,7 @@ void Front::Handle(std::shared_ptr<HttpExchange> exchange) {
                   {"code", std::to_string(judged.refusal->status)}});
     return exchange->Reply(std::move(*judged.refusal));
   }
-  const Key& key = judged.key;
+  const ServerKey& key = judged.key;
   if (key.per_minute && !requests_.Take(key.name, *key.per_minute, setting_.clock->Now())) {
     return exchange->Reply(Refuse(exchange->request(), 429,
                                   "this key's requests of a minute are used up",

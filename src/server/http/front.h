@@ -34,13 +34,13 @@ class Front;
 // One request on its way to its answer. Answered once; left without an answer, it is a 500.
 class Call {
  public:
-  Call(Front& front, std::shared_ptr<HttpExchange> exchange, std::string route, Key key,
+  Call(Front& front, std::shared_ptr<HttpExchange> exchange, std::string route, ServerKey key,
        std::vector<std::string> parts, std::map<std::string, std::string> query);
   ~Call();  // removes what was uploaded with it
 
   const HttpRequest& request() const { return exchange_->request(); }
   const std::shared_ptr<HttpExchange>& exchange() const { return exchange_; }
-  const Key& key() const { return key_; }
+  const ServerKey& key() const { return key_; }
   const std::string& id() const { return id_; }  // of X-Request-Id
   // What stands for the nth {…} of the route.
   const std::string& part(std::size_t n) const { return parts_[n]; }
@@ -62,7 +62,7 @@ class Call {
   Front& front_;
   const std::shared_ptr<HttpExchange> exchange_;
   const std::string route_, id_;
-  const Key key_;
+  const ServerKey key_;
   const std::vector<std::string> parts_;
   const std::map<std::string, std::string> query_;
   const Clock::Steady began_;
@@ -108,13 +108,14 @@ class Front {
   };
   struct Judged {
     Found found;
-    Key key;
+    ServerKey key;
     std::optional<HttpResponse> refusal;
   };
   Found FindRoute(const HttpRequest& request) const;
   Judged Judge(const HttpRequest& request);
   std::optional<HttpResponse> CheckSource(const HttpRequest& request) const;
-  std::optional<HttpResponse> CheckKey(const HttpRequest& request, const Route& route, Key* key);
+  std::optional<HttpResponse> CheckKey(const HttpRequest& request, const Route& route,
+                                       ServerKey* key);
   HttpResponse Refuse(const HttpRequest& request, int status, std::string_view message,
                       std::string_view code, HttpHeaders headers = {}) const;
   HttpHeaders CorsHeaders(const HttpRequest& request) const;

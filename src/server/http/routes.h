@@ -1,5 +1,8 @@
 // The groups of addresses of the server. Each makes the routes of one group over what all share.
 // Only for .cc files of this folder.
+//
+// Thread-safety: the routes are called from the threads of connections; what they share says its
+// own rules.
 
 #ifndef DOSSIER_SERVER_HTTP_ROUTES_H_
 #define DOSSIER_SERVER_HTTP_ROUTES_H_
@@ -44,7 +47,7 @@ std::vector<Route> RunsRoutes(Shared shared);
 std::vector<Route> PageRoutes(Shared shared);  // the viewer, /healthz, /metrics
 
 // What reading a request by this key needs.
-RequestReading ReadingFor(Shared shared, const Key& key);
+RequestReading ReadingFor(Shared shared, const ServerKey& key);
 
 // One answer being made for one client: its stream, its end, and what is counted of it.
 class Answering : public std::enable_shared_from_this<Answering> {
@@ -79,8 +82,8 @@ class Answering : public std::enable_shared_from_this<Answering> {
 class HeldMoney {
  public:
   // Errors: kRateLimited if nothing is left today; kLocked, kIo.
-  static Result<HeldMoney> Of(const Shared& shared, const Key& key, std::optional<double> wanted,
-                              const CancelToken& cancel);
+  static Result<HeldMoney> Of(const Shared& shared, const ServerKey& key,
+                              std::optional<double> wanted, const CancelToken& cancel);
   std::optional<double> most() const { return most_; }  // US dollars
   void Settle(double cost);  // not called, all that is held counts as spent
 

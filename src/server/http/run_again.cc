@@ -106,7 +106,7 @@ tl::unexpected<Error> AtWorkHere(std::string_view run) {
 // What may be spent on a run, held in the sums of the day of the server and of the key.
 class Held {
  public:
-  static Result<Held> Take(const Shared& shared, const Key& key, std::optional<double> wanted) {
+  static Result<Held> Take(const Shared& shared, const ServerKey& key, std::optional<double> wanted) {
     const WorkspaceOptions& options = shared.workspace.options();
     Held out;
     out.day_ = std::make_shared<DayBudget>(options.data_folder, options.max_usd_day, options.clock);
@@ -261,14 +261,14 @@ Status RunAgain::Check(store::Journal& journal, const AgainWish& wish) {
 
 // A fork of it, or the run itself.
 Result<std::string> RunAgain::RunToGoOn(store::Journal& journal, const AgainWish& wish,
-                                        const Key& key) {
+                                        const ServerKey& key) {
   if (!wish.fork_at) return wish.run;
   auto fork = ask::ForkRun(journal, wish.run, *wish.fork_at, wish.edits, ask::ForkHeld::kByNobody);
   if (fork) shared_.owners.Note(*fork, key.owner());
   return fork;
 }
 
-Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, const Key& key) {
+Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, const ServerKey& key) {
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
   DOSSIER_RETURN_IF_ERROR(Check(*journal, wish));
   DOSSIER_ASSIGN_OR_RETURN(double before, SpentBy(*journal, wish.run));

@@ -52,7 +52,7 @@ class RunAgain {
   ~RunAgain();  // stops all and waits for them
 
   // Once the run is in the journal as one that runs.
-  Result<std::shared_ptr<Child>> Begin(const AgainWish& wish, const Key& key);
+  Result<std::shared_ptr<Child>> Begin(const AgainWish& wish, const ServerKey& key);
   static std::string RunOf(const Child& child);
   static void WaitForEnd(Child& child);
   // Whether it runs here, and was told to stop.
@@ -60,7 +60,7 @@ class RunAgain {
 
  private:
   Status Check(store::Journal& journal, const AgainWish& wish);
-  Result<std::string> RunToGoOn(store::Journal& journal, const AgainWish& wish, const Key& key);
+  Result<std::string> RunToGoOn(store::Journal& journal, const AgainWish& wish, const ServerKey& key);
   // False: another child is at work on its run.
   bool Enter(const std::shared_ptr<Child>& child);
   bool IsAtWorkHere(store::Journal& journal, const std::string& run);

@@ -104,7 +104,7 @@ class RunsApi {
         if (!opened) return call->Fail(opened.error());
         wish.context = (*opened)->id;
       }
-      const Key& key = call->key();
+      const ServerKey& key = call->key();
       const WorkspaceOptions& options = shared_.workspace.options();
       if (key.usd_day) {
         wish.purse = PurseOf(options.data_folder, key.owner(), *key.usd_day, options.clock);
@@ -312,7 +312,7 @@ class RunsApi {
     });
   }
 
-  Result<std::string> VisibleRun(const Key& key, const std::string& run) const {
+  Result<std::string> VisibleRun(const ServerKey& key, const std::string& run) const {
     DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
     const auto resolved = journal->Resolve(run);
     if (resolved && shared_.owners.Sees(key, *resolved)) return *resolved;

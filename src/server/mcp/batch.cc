@@ -44,7 +44,7 @@ class Member final : public Outlet {
   const std::shared_ptr<Gathering> all_;
 };
 
-void DeliverOne(const tl::expected<Message, Refusal>& message, Connection& connection,
+void DeliverOne(const tl::expected<RpcMessage, RpcRefusal>& message, ClientConnection& connection,
                 const std::shared_ptr<Outlet>& outlet) {
   if (message) return connection.Handle(*message, outlet);
   outlet->Answer(ErrorText(message.error().id, message.error().error), message.error().error.code);
@@ -52,8 +52,9 @@ void DeliverOne(const tl::expected<Message, Refusal>& message, Connection& conne
 
 }  // namespace
 
-void Deliver(Messages messages, Connection& connection, const std::shared_ptr<Outlet>& outlet) {
-  if (messages.form == Messages::Form::kSingle) {
+void Deliver(RpcMessages messages, ClientConnection& connection,
+             const std::shared_ptr<Outlet>& outlet) {
+  if (messages.form == RpcMessages::Form::kSingle) {
     return DeliverOne(messages.list[0], connection, outlet);
   }
   if (connection.version() != kBatchVersion) {

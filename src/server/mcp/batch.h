@@ -15,7 +15,8 @@
 
 namespace dossier::mcp {
 
-void Deliver(Messages messages, Connection& connection, const std::shared_ptr<Outlet>& outlet);
+void Deliver(RpcMessages messages, ClientConnection& connection,
+             const std::shared_ptr<Outlet>& outlet);
 
 }  // namespace dossier::mcp
 

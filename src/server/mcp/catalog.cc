@@ -2,20 +2,20 @@
 
 namespace dossier::mcp {
 
-RpcResult Catalog::ReadResource(std::string_view uri, const CallContext&) {
+RpcResult ServerOffer::ReadResource(std::string_view uri, const CallContext&) {
   return Fault(kNoResource, fmt::format("there is no resource {}", uri), JsonObject{{"uri", uri}});
 }
 
-RpcResult Catalog::GetPrompt(std::string_view name, const JsonObject&) {
+RpcResult ServerOffer::GetPrompt(std::string_view name, const JsonObject&) {
   return Fault(kInvalidParams, fmt::format("there is no prompt {}", name));
 }
 
-std::vector<std::string> Catalog::Complete(const JsonObject&, std::string_view, std::string_view,
-                                           const CallContext&) const {
+std::vector<std::string> ServerOffer::Complete(const JsonObject&, std::string_view,
+                                               std::string_view, const CallContext&) const {
   return {};
 }
 
-std::uint64_t Catalog::Watch(Changed) { return 0; }
-void Catalog::Forget(std::uint64_t) {}
+std::uint64_t ServerOffer::Watch(Changed) { return 0; }
+void ServerOffer::Forget(std::uint64_t) {}
 
 }  // namespace dossier::mcp

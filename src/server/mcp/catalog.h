@@ -1,7 +1,7 @@
 // What a server of the Model Context Protocol offers, without a word of how it is carried.
 //
-//   class Clock final : public Catalog { JsonArray Tools() const override { … } … };
-//   Connection connection(clock, ticker, {});
+//   class Clock final : public ServerOffer { JsonArray Tools() const override { … } … };
+//   ClientConnection connection(clock, ticker, {});
 //
 // Objects are those of the protocol: a tool has name, description, inputSchema; the result of a
 // call content, structuredContent, isError. A failure of a tool is such a result, never an error;
@@ -33,9 +33,9 @@ struct CallContext {
   JsonObject capabilities;  // of the client, where its request says them
 };
 
-class Catalog {
+class ServerOffer {
  public:
-  virtual ~Catalog() = default;
+  virtual ~ServerOffer() = default;
 
   virtual std::string Instructions() const { return ""; }
   virtual JsonArray Tools() const = 0;

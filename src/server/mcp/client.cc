@@ -50,7 +50,7 @@ Status WriteWithin(int fd, std::string_view bytes, Clock::Steady until, const Ca
   return {};
 }
 
-class JailedClient final : public Client {
+class JailedClient final : public ToolServer {
  public:
   explicit JailedClient(ServerSpec spec) : spec_(std::move(spec)) {}
   ~JailedClient() override {
@@ -175,16 +175,16 @@ class JailedClient final : public Client {
 
   // One line of the server. What is no message is passed over.
   void Take(std::string_view line) {
-    const Messages read = ReadMessages(line);
+    const RpcMessages read = ReadMessages(line);
     if (!read.list[0]) return;
-    const Message& message = *read.list[0];
-    if (message.kind == Message::Kind::kRequest) {
+    const RpcMessage& message = *read.list[0];
+    if (message.kind == RpcMessage::Kind::kRequest) {
       const std::string refusal =
           ErrorText(message.id, {kMethodNotFound, "this client takes no requests"}) + "\n";
       (void)WriteWithin(to_server_.get(), refusal, steady_clock::now() + Millis(100), {});
       return;
     }
-    if (message.kind != Message::Kind::kResponse || !message.id.is_int64()) return;
+    if (message.kind != RpcMessage::Kind::kResponse || !message.id.is_int64()) return;
     auto value = ParseJson(line, 200);
     const std::lock_guard lock(mutex_);
     const auto waits = answers_.find(message.id.get_int64());
@@ -348,7 +348,8 @@ Result<std::vector<ServerSpec>> ReadServerSpecs(const config::Config& config) {
   return out;
 }
 
-Result<std::unique_ptr<Client>> Client::Connect(const ServerSpec& spec, const CancelToken& cancel) {
+Result<std::unique_ptr<ToolServer>> ToolServer::Connect(const ServerSpec& spec,
+                                                        const CancelToken& cancel) {
   auto client = std::make_unique<JailedClient>(spec);
   DOSSIER_RETURN_IF_ERROR(client->Start(cancel));
   return client;

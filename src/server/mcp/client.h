@@ -1,6 +1,6 @@
 // A tool server of somebody else, started in the jail and spoken with over its pipes.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const auto client, Client::Connect(spec, cancel));
+//   DOSSIER_ASSIGN_OR_RETURN(const auto client, ToolServer::Connect(spec, cancel));
 //   DOSSIER_ASSIGN_OR_RETURN(const JsonArray tools, client->Tools(cancel));
 //   DOSSIER_ASSIGN_OR_RETURN(const ToolResult result, client->Call(tools[0], {{"item", "A1"}},
 //   cancel));
@@ -47,10 +47,11 @@ struct ToolResult {
   Json value;  // structuredContent, else the text
 };
 
-class Client {
+class ToolServer {
  public:
-  static Result<std::unique_ptr<Client>> Connect(const ServerSpec& spec, const CancelToken& cancel);
-  virtual ~Client() = default;  // ends the server and all that it started
+  static Result<std::unique_ptr<ToolServer>> Connect(const ServerSpec& spec,
+                                                     const CancelToken& cancel);
+  virtual ~ToolServer() = default;  // ends the server and all that it started
 
   virtual Result<JsonArray> Tools(const CancelToken& cancel) = 0;
   // `tool` is one of Tools().

@@ -35,7 +35,7 @@ const JsonObject* MetaOf(const JsonObject& params) {
   return meta ? meta->if_object() : nullptr;
 }
 
-bool HasEnvelope(const Message& message) {
+bool HasEnvelope(const RpcMessage& message) {
   const JsonObject* meta = MetaOf(message.params);
   return meta && meta->contains(kMetaVersion);
 }
@@ -86,9 +86,9 @@ bool IsHandshakeVersion(std::string_view version) {
   return version != kModernVersion && std::ranges::find(kVersions, version) != kVersions.end();
 }
 
-class Connection::Impl : public std::enable_shared_from_this<Impl> {
+class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
  public:
-  Impl(Catalog& catalog, Ticker& ticker, ConnectionOptions options)
+  Impl(ServerOffer& catalog, Ticker& ticker, ConnectionOptions options)
       : catalog_(catalog),
         ticker_(ticker),
         options_(std::move(options)),
@@ -98,7 +98,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   void Start() {
     watch_ = catalog_.Watch([this](std::string_view uri) { Changed(uri); });
   }
-  void Handle(const Message& message, std::shared_ptr<Outlet> outlet);
+  void Handle(const RpcMessage& message, std::shared_ptr<Outlet> outlet);
   void CancelAll(const std::string& reason);
 
   Era era() const {
@@ -137,13 +137,13 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   static const Method kMethods[];
   static const Method* FindMethod(std::string_view name, Era era);
 
-  tl::expected<void, RpcError> Decide(const Message& message);
-  tl::expected<void, RpcError> CheckEnvelope(const Message& message) const;
-  void Cancelled(const Message& message);
-  void Listen(const Message& message, const std::shared_ptr<Running>& running);
-  void Answer(const Message& message, const Method& method,
+  tl::expected<void, RpcError> Decide(const RpcMessage& message);
+  tl::expected<void, RpcError> CheckEnvelope(const RpcMessage& message) const;
+  void Cancelled(const RpcMessage& message);
+  void Listen(const RpcMessage& message, const std::shared_ptr<Running>& running);
+  void Answer(const RpcMessage& message, const Method& method,
               const std::shared_ptr<Running>& running);
-  std::shared_ptr<Running> Begin(const Message& message, std::shared_ptr<Outlet> outlet);
+  std::shared_ptr<Running> Begin(const RpcMessage& message, std::shared_ptr<Outlet> outlet);
   void End(const Json& id, Running& running, const RpcResult& result);
   static void Send(Running& running, const std::string& text);
   JsonObject Dress(JsonObject result, const Method& method) const;
@@ -178,7 +178,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   RpcResult SetLevel(const JsonObject& params, const CallContext&);
   RpcResult NoListen(const JsonObject&, const CallContext&) { return JsonObject(); }
 
-  Catalog& catalog_;
+  ServerOffer& catalog_;
   Ticker& ticker_;
   const ConnectionOptions options_;
   std::uint64_t watch_ = 0;
@@ -194,7 +194,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   TaskGroup tasks_;  // last
 };
 
-const Connection::Impl::Method Connection::Impl::kMethods[] = {
+const ClientConnection::Impl::Method ClientConnection::Impl::kMethods[] = {
     {"initialize", Era::kHandshake, Where::kHere, &Impl::Initialize, {}},
     {"ping", Era::kHandshake, Where::kHere, &Impl::Ping, {}},
     {"logging/setLevel", Era::kHandshake, Where::kHere, &Impl::SetLevel, {}},
@@ -212,7 +212,8 @@ const Connection::Impl::Method Connection::Impl::kMethods[] = {
     {"completion/complete", Era::kUndecided, Where::kThread, &Impl::Complete, {}},
 };
 
-const Connection::Impl::Method* Connection::Impl::FindMethod(std::string_view name, Era era) {
+const ClientConnection::Impl::Method* ClientConnection::Impl::FindMethod(std::string_view name,
+                                                                         Era era) {
   for (const Method& method : kMethods) {
     if (method.name == name && (method.era == Era::kUndecided || method.era == era)) return &method;
   }
@@ -220,7 +221,7 @@ const Connection::Impl::Method* Connection::Impl::FindMethod(std::string_view na
 }
 
 // The first request says which era a connection is of.
-tl::expected<void, RpcError> Connection::Impl::Decide(const Message& message) {
+tl::expected<void, RpcError> ClientConnection::Impl::Decide(const RpcMessage& message) {
   const bool initialize = message.method == "initialize", envelope = HasEnvelope(message);
   const std::lock_guard lock(mutex_);
   if (era_ == Era::kUndecided) {
@@ -253,7 +254,8 @@ tl::expected<void, RpcError> Connection::Impl::Decide(const Message& message) {
   return {};
 }
 
-tl::expected<void, RpcError> Connection::Impl::CheckEnvelope(const Message& message) const {
+tl::expected<void, RpcError> ClientConnection::Impl::CheckEnvelope(
+    const RpcMessage& message) const {
   if (era() != Era::kModern) return {};
   const JsonObject* meta = MetaOf(message.params);
   const Json* version = meta ? meta->if_contains(kMetaVersion) : nullptr;
@@ -273,9 +275,9 @@ tl::expected<void, RpcError> Connection::Impl::CheckEnvelope(const Message& mess
   return {};
 }
 
-void Connection::Impl::Handle(const Message& message, std::shared_ptr<Outlet> outlet) {
-  if (message.kind == Message::Kind::kResponse) return outlet->Drop();  // nothing was asked
-  if (message.kind == Message::Kind::kNotification) {
+void ClientConnection::Impl::Handle(const RpcMessage& message, std::shared_ptr<Outlet> outlet) {
+  if (message.kind == RpcMessage::Kind::kResponse) return outlet->Drop();  // nothing was asked
+  if (message.kind == RpcMessage::Kind::kNotification) {
     if (message.method == "notifications/cancelled") Cancelled(message);
     return outlet->Drop();
   }
@@ -301,8 +303,8 @@ void Connection::Impl::Handle(const Message& message, std::shared_ptr<Outlet> ou
 }
 
 // Null: an id that is in use, which was refused.
-std::shared_ptr<Connection::Impl::Running> Connection::Impl::Begin(const Message& message,
-                                                                   std::shared_ptr<Outlet> outlet) {
+std::shared_ptr<ClientConnection::Impl::Running> ClientConnection::Impl::Begin(
+    const RpcMessage& message, std::shared_ptr<Outlet> outlet) {
   auto running = std::make_shared<Running>();
   running->outlet = outlet;
   const JsonObject* meta = MetaOf(message.params);
@@ -333,13 +335,13 @@ std::shared_ptr<Connection::Impl::Running> Connection::Impl::Begin(const Message
   return nullptr;
 }
 
-void Connection::Impl::Send(Running& running, const std::string& text) {
+void ClientConnection::Impl::Send(Running& running, const std::string& text) {
   const std::lock_guard lock(running.sending);
   if (!running.ended) running.outlet->Notify(text);
 }
 
-void Connection::Impl::Answer(const Message& message, const Method& method,
-                              const std::shared_ptr<Running>& running) {
+void ClientConnection::Impl::Answer(const RpcMessage& message, const Method& method,
+                                    const std::shared_ptr<Running>& running) {
   CallContext call{.cancel = running->stop.token(), .caller = options_.caller};
   if (running->progress) {
     call.progress = [gate = running->progress](const server::Progress& progress) {
@@ -361,7 +363,7 @@ void Connection::Impl::Answer(const Message& message, const Method& method,
   End(message.id, *running, result);
 }
 
-void Connection::Impl::End(const Json& id, Running& running, const RpcResult& result) {
+void ClientConnection::Impl::End(const Json& id, Running& running, const RpcResult& result) {
   if (running.progress) running.progress->Close();
   {
     const std::lock_guard lock(mutex_);
@@ -377,7 +379,7 @@ void Connection::Impl::End(const Json& id, Running& running, const RpcResult& re
 }
 
 // What every modern result carries.
-JsonObject Connection::Impl::Dress(JsonObject result, const Method& method) const {
+JsonObject ClientConnection::Impl::Dress(JsonObject result, const Method& method) const {
   if (era() != Era::kModern) return result;
   if (!result.contains("resultType")) result["resultType"] = "complete";
   JsonObject meta;
@@ -393,7 +395,7 @@ JsonObject Connection::Impl::Dress(JsonObject result, const Method& method) cons
   return result;
 }
 
-void Connection::Impl::Cancelled(const Message& message) {
+void ClientConnection::Impl::Cancelled(const RpcMessage& message) {
   const Json* id = message.params.if_contains("requestId");
   if (!id) return;
   std::shared_ptr<Running> running;
@@ -415,7 +417,7 @@ void Connection::Impl::Cancelled(const Message& message) {
   running->stop.Cancel(reason.empty() ? "the client cancelled it" : reason);
 }
 
-void Connection::Impl::CancelAll(const std::string& reason) {
+void ClientConnection::Impl::CancelAll(const std::string& reason) {
   std::map<std::string, std::shared_ptr<Running>> all;
   std::vector<Subscription> subscriptions;
   std::uint64_t watch = 0;
@@ -437,7 +439,7 @@ void Connection::Impl::CancelAll(const std::string& reason) {
   tasks_.Join();
 }
 
-RpcResult Connection::Impl::Initialize(const JsonObject& params, const CallContext&) {
+RpcResult ClientConnection::Impl::Initialize(const JsonObject& params, const CallContext&) {
   const auto asked = TextParam(params, "protocolVersion");
   if (!asked) return tl::unexpected(asked.error());
   std::string version(IsHandshakeVersion(*asked) ? std::string_view(*asked) : kNewestHandshake);
@@ -454,7 +456,7 @@ RpcResult Connection::Impl::Initialize(const JsonObject& params, const CallConte
   return out;
 }
 
-RpcResult Connection::Impl::Discover(const JsonObject&, const CallContext&) {
+RpcResult ClientConnection::Impl::Discover(const JsonObject&, const CallContext&) {
   JsonObject out{{"supportedVersions", VersionList()},
                  {"capabilities", Capabilities(Era::kModern)}};
   if (std::string text = catalog_.Instructions(); !text.empty()) {
@@ -463,7 +465,7 @@ RpcResult Connection::Impl::Discover(const JsonObject&, const CallContext&) {
   return out;
 }
 
-RpcResult Connection::Impl::ReadResource(const JsonObject& params, const CallContext& call) {
+RpcResult ClientConnection::Impl::ReadResource(const JsonObject& params, const CallContext& call) {
   const auto uri = TextParam(params, "uri");
   if (!uri) return tl::unexpected(uri.error());
   RpcResult read = catalog_.ReadResource(*uri, call);
@@ -473,7 +475,7 @@ RpcResult Connection::Impl::ReadResource(const JsonObject& params, const CallCon
   return read;
 }
 
-RpcResult Connection::Impl::Subscribe(const JsonObject& params, const CallContext&) {
+RpcResult ClientConnection::Impl::Subscribe(const JsonObject& params, const CallContext&) {
   const auto uri = TextParam(params, "uri");
   if (!uri) return tl::unexpected(uri.error());
   constexpr std::size_t kMostSubscribed = 1000;
@@ -485,7 +487,7 @@ RpcResult Connection::Impl::Subscribe(const JsonObject& params, const CallContex
   return JsonObject();
 }
 
-RpcResult Connection::Impl::Unsubscribe(const JsonObject& params, const CallContext&) {
+RpcResult ClientConnection::Impl::Unsubscribe(const JsonObject& params, const CallContext&) {
   const auto uri = TextParam(params, "uri");
   if (!uri) return tl::unexpected(uri.error());
   const std::lock_guard lock(mutex_);
@@ -494,7 +496,8 @@ RpcResult Connection::Impl::Unsubscribe(const JsonObject& params, const CallCont
 }
 
 // The request stays open; only its cancellation ends it.
-void Connection::Impl::Listen(const Message& message, const std::shared_ptr<Running>& running) {
+void ClientConnection::Impl::Listen(const RpcMessage& message,
+                                    const std::shared_ptr<Running>& running) {
   const Json* filter = Find(message.params, "notifications");
   if (!filter || !filter->is_object()) {
     return End(message.id, *running,
@@ -517,7 +520,7 @@ void Connection::Impl::Listen(const Message& message, const std::shared_ptr<Runn
   subscriptions_.push_back(std::move(subscription));
 }
 
-void Connection::Impl::Changed(std::string_view uri) {
+void ClientConnection::Impl::Changed(std::string_view uri) {
   std::vector<std::pair<std::shared_ptr<Running>, Json>> listening;
   bool subscribed = false;
   {
@@ -535,7 +538,7 @@ void Connection::Impl::Changed(std::string_view uri) {
   }
 }
 
-RpcResult Connection::Impl::GetPrompt(const JsonObject& params, const CallContext&) {
+RpcResult ClientConnection::Impl::GetPrompt(const JsonObject& params, const CallContext&) {
   const auto name = TextParam(params, "name");
   if (!name) return tl::unexpected(name.error());
   const Json* arguments = Find(params, "arguments");
@@ -545,7 +548,7 @@ RpcResult Connection::Impl::GetPrompt(const JsonObject& params, const CallContex
   return catalog_.GetPrompt(*name, arguments ? arguments->get_object() : JsonObject());
 }
 
-RpcResult Connection::Impl::Complete(const JsonObject& params, const CallContext& call) {
+RpcResult ClientConnection::Impl::Complete(const JsonObject& params, const CallContext& call) {
   const Json* ref = Find(params, "ref");
   const Json* argument = Find(params, "argument");
   if (!ref || !ref->is_object()) return Fault(kInvalidParams, "/ref: must be an object");
@@ -562,7 +565,7 @@ RpcResult Connection::Impl::Complete(const JsonObject& params, const CallContext
                                               {"hasMore", total > kPage}}}};
 }
 
-RpcResult Connection::Impl::SetLevel(const JsonObject& params, const CallContext&) {
+RpcResult ClientConnection::Impl::SetLevel(const JsonObject& params, const CallContext&) {
   const auto level = TextParam(params, "level");
   if (!level) return tl::unexpected(level.error());
   const auto rank = LevelOf(*level);
@@ -573,16 +576,16 @@ RpcResult Connection::Impl::SetLevel(const JsonObject& params, const CallContext
   return JsonObject();
 }
 
-Connection::Connection(Catalog& catalog, Ticker& ticker, ConnectionOptions options)
+ClientConnection::ClientConnection(ServerOffer& catalog, Ticker& ticker, ConnectionOptions options)
     : impl_(std::make_shared<Impl>(catalog, ticker, std::move(options))) {
   impl_->Start();
 }
-Connection::~Connection() { CancelAll("the connection ended"); }
-void Connection::Handle(const Message& message, std::shared_ptr<Outlet> outlet) {
+ClientConnection::~ClientConnection() { CancelAll("the connection ended"); }
+void ClientConnection::Handle(const RpcMessage& message, std::shared_ptr<Outlet> outlet) {
   impl_->Handle(message, std::move(outlet));
 }
-void Connection::CancelAll(const std::string& reason) { impl_->CancelAll(reason); }
-Era Connection::era() const { return impl_->era(); }
-std::string Connection::version() const { return impl_->version(); }
+void ClientConnection::CancelAll(const std::string& reason) { impl_->CancelAll(reason); }
+Era ClientConnection::era() const { return impl_->era(); }
+std::string ClientConnection::version() const { return impl_->version(); }
 
 }  // namespace dossier::mcp

@@ -1,7 +1,7 @@
 // One client of a server: which revision it speaks, what it has asked, what it listens to. Every
 // transport hands its messages here and gets texts back.
 //
-//   Connection connection(catalog, ticker, {.era = Era::kUndecided});
+//   ClientConnection connection(catalog, ticker, {.era = Era::kUndecided});
 //   connection.Handle(message, outlet);       // returns at once; the answer comes to the outlet
 //   connection.CancelAll("the client left");  // and waits for what runs
 //
@@ -67,13 +67,13 @@ struct ConnectionOptions {
   std::function<void(const std::string& text)> notify;
 };
 
-class Connection {
+class ClientConnection {
  public:
   // Catalog and ticker outlive it.
-  Connection(Catalog& catalog, Ticker& ticker, ConnectionOptions options);
-  ~Connection();  // as CancelAll
+  ClientConnection(ServerOffer& catalog, Ticker& ticker, ConnectionOptions options);
+  ~ClientConnection();  // as CancelAll
 
-  void Handle(const Message& message, std::shared_ptr<Outlet> outlet);
+  void Handle(const RpcMessage& message, std::shared_ptr<Outlet> outlet);
   // No request is answered any more. Waits for their threads.
   void CancelAll(const std::string& reason);
 

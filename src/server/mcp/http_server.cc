@@ -49,7 +49,7 @@ bool Says(const std::string& header, std::string_view value) {
 }
 
 // What a key must be for to send a message; nullopt: any will do.
-std::optional<server::Scope> ScopeNeeded(const Message& message) {
+std::optional<server::Scope> ScopeNeeded(const RpcMessage& message) {
   if (message.method.starts_with("resources/") || message.method.starts_with("completion/") ||
       message.method.starts_with("subscriptions/")) {
     return server::Scope::kRead;
@@ -61,7 +61,7 @@ std::optional<server::Scope> ScopeNeeded(const Message& message) {
 }
 
 // Why `key` may not send one of the messages; nullopt: it may send all.
-std::optional<RpcError> KeyFault(const server::Key& key, const Messages& messages) {
+std::optional<RpcError> KeyFault(const server::ServerKey& key, const RpcMessages& messages) {
   for (const auto& message : messages.list) {
     const auto scope = message ? ScopeNeeded(*message) : std::nullopt;
     if (!scope) continue;
@@ -193,7 +193,7 @@ class PostOutlet final : public Outlet {
 
 // A client of the handshake era, between its requests too.
 struct Session {
-  std::unique_ptr<Connection> connection;
+  std::unique_ptr<ClientConnection> connection;
   std::string caller;                   // whose it is: Caller::id
   std::mutex mutex;                     // guards what follows
   std::shared_ptr<PostOutlet> listens;  // the stream that a GET opened
@@ -202,7 +202,7 @@ struct Session {
 
 // One POST of the modern era.
 struct Post {
-  std::unique_ptr<Connection> connection;
+  std::unique_ptr<ClientConnection> connection;
   std::shared_ptr<PostOutlet> outlet;
   Json id;
   bool told = false;  // that its client left
@@ -210,7 +210,8 @@ struct Post {
 
 class Server final : public HttpServer {
  public:
-  Server(Catalog& catalog, HttpOptions options) : catalog_(catalog), options_(std::move(options)) {}
+  Server(ServerOffer& catalog, HttpOptions options)
+      : catalog_(catalog), options_(std::move(options)) {}
   ~Server() override {
     listener_.reset();
     beat_ = {};
@@ -231,7 +232,7 @@ class Server final : public HttpServer {
 
  private:
   // An admin sees what others opened and asked.
-  server::Caller CallerOf(const std::optional<server::Key>& key) const {
+  server::Caller CallerOf(const std::optional<server::ServerKey>& key) const {
     if (!key) return {};
     const bool all = key->Has(server::Scope::kAdmin);
     return {.id = key->owner(),
@@ -266,7 +267,7 @@ class Server final : public HttpServer {
                          "Host and Origin must be names of this machine, or be "
                          "named by --allow-host"});
     }
-    std::optional<server::Key> key;
+    std::optional<server::ServerKey> key;
     if (options_.keys) {
       key = options_.keys->Find(request.Header("authorization"));
       if (!key) {
@@ -288,7 +289,8 @@ class Server final : public HttpServer {
     exchange->Reply({.status = 405, .headers = {{"Allow", "POST"}}});
   }
 
-  void TakePost(std::shared_ptr<HttpExchange> exchange, const std::optional<server::Key>& key) {
+  void TakePost(std::shared_ptr<HttpExchange> exchange,
+                const std::optional<server::ServerKey>& key) {
     const HttpRequest& request = exchange->request();
     const std::string accept = ToLowerAscii(request.Header("accept"));
     if (accept.find("application/json") == accept.npos ||
@@ -302,15 +304,16 @@ class Server final : public HttpServer {
     if (!ToLowerAscii(request.Header("content-type")).starts_with("application/json")) {
       return ReplyError(*exchange, 415, {kInvalidRequest, "Content-Type must be application/json"});
     }
-    Messages messages = ReadMessages(request.body);
-    if (messages.form == Messages::Form::kSingle && !messages.list[0]) {
-      const Refusal& refusal = messages.list[0].error();
+    RpcMessages messages = ReadMessages(request.body);
+    if (messages.form == RpcMessages::Form::kSingle && !messages.list[0]) {
+      const RpcRefusal& refusal = messages.list[0].error();
       return ReplyError(*exchange, 400, refusal.error, refusal.id);
     }
     const server::Caller caller = CallerOf(key);
     bool twice = false;
     const auto version = HeaderOf(request, "mcp-protocol-version", &twice);
-    const Message* single = messages.form == Messages::Form::kSingle ? &*messages.list[0] : nullptr;
+    const RpcMessage* single =
+        messages.form == RpcMessages::Form::kSingle ? &*messages.list[0] : nullptr;
     if (const auto fault = key ? KeyFault(*key, messages) : std::nullopt) {
       return ReplyError(*exchange, 403, *fault, single ? single->id : Json(nullptr));
     }
@@ -330,13 +333,13 @@ class Server final : public HttpServer {
     TakeHandshake(std::move(exchange), std::move(messages), caller);
   }
 
-  static bool Enveloped(const Message& message) {
+  static bool Enveloped(const RpcMessage& message) {
     const Json* meta = Find(message.params, "_meta");
     return meta && Find(*meta, kMetaVersion) != nullptr;
   }
 
   // Headers repeat what the message says, for those between that do not read it.
-  static std::optional<RpcError> HeaderFault(const HttpRequest& request, const Message& message,
+  static std::optional<RpcError> HeaderFault(const HttpRequest& request, const RpcMessage& message,
                                              const std::optional<std::string>& version) {
     const auto fault = [](std::string_view header, std::string why) {
       return RpcError{kHeaderMismatch, fmt::format("{}: {}", header, why)};
@@ -362,13 +365,13 @@ class Server final : public HttpServer {
     return std::nullopt;
   }
 
-  void TakeModern(std::shared_ptr<HttpExchange> exchange, Messages messages,
+  void TakeModern(std::shared_ptr<HttpExchange> exchange, RpcMessages messages,
                   const std::optional<std::string>& version, const server::Caller& caller) {
-    if (messages.form == Messages::Form::kBatch) {
+    if (messages.form == RpcMessages::Form::kBatch) {
       return ReplyError(*exchange, 400, {kInvalidRequest, "there are no batches in 2026-07-28"});
     }
-    const Message& message = *messages.list[0];
-    const bool request = message.kind == Message::Kind::kRequest;
+    const RpcMessage& message = *messages.list[0];
+    const bool request = message.kind == RpcMessage::Kind::kRequest;
     if (request) {
       if (const auto fault = HeaderFault(exchange->request(), message, version)) {
         return ReplyError(*exchange, 400, *fault, message.id);
@@ -377,10 +380,10 @@ class Server final : public HttpServer {
     Post post{.id = message.id};
     post.outlet =
         std::make_shared<PostOutlet>(std::move(exchange), options_, Era::kModern, HttpHeaders());
-    post.connection = std::make_unique<Connection>(
+    post.connection = std::make_unique<ClientConnection>(
         catalog_, ticker_,
         ConnectionOptions{.era = Era::kModern, .info = options_.info, .caller = caller});
-    Connection& connection = *post.connection;
+    ClientConnection& connection = *post.connection;
     const auto outlet = post.outlet;
     {
       const std::lock_guard lock(mutex_);
@@ -389,11 +392,11 @@ class Server final : public HttpServer {
     connection.Handle(message, outlet);
   }
 
-  void TakeHandshake(std::shared_ptr<HttpExchange> exchange, Messages messages,
+  void TakeHandshake(std::shared_ptr<HttpExchange> exchange, RpcMessages messages,
                      const server::Caller& caller) {
     const HttpRequest& request = exchange->request();
     const bool opens =
-        messages.form == Messages::Form::kSingle && messages.list[0]->method == "initialize";
+        messages.form == RpcMessages::Form::kSingle && messages.list[0]->method == "initialize";
     bool twice = false;
     auto id = HeaderOf(request, "mcp-session-id", &twice);
     std::shared_ptr<Session> session;
@@ -430,7 +433,7 @@ class Server final : public HttpServer {
     auto session = std::make_shared<Session>();
     session->caller = caller.id;
     session->used = steady_clock::now();
-    session->connection = std::make_unique<Connection>(
+    session->connection = std::make_unique<ClientConnection>(
         catalog_, ticker_,
         ConnectionOptions{.info = options_.info,
                           .caller = caller,
@@ -531,13 +534,13 @@ class Server final : public HttpServer {
       void Answer(const std::string&, int) override {}
       void Drop() override {}
     };
-    const Message cancelled{.kind = Message::Kind::kNotification,
-                            .method = "notifications/cancelled",
-                            .params = {{"requestId", post.id}}};
+    const RpcMessage cancelled{.kind = RpcMessage::Kind::kNotification,
+                               .method = "notifications/cancelled",
+                               .params = {{"requestId", post.id}}};
     post.connection->Handle(cancelled, std::make_shared<Nowhere>());
   }
 
-  Catalog& catalog_;
+  ServerOffer& catalog_;
   const HttpOptions options_;
   Ticker ticker_;
   server::MinuteLimit requests_;  // by the name of a key
@@ -552,7 +555,7 @@ class Server final : public HttpServer {
 
 }  // namespace
 
-Result<std::unique_ptr<HttpServer>> HttpServer::Start(Catalog& catalog, HttpOptions options) {
+Result<std::unique_ptr<HttpServer>> HttpServer::Start(ServerOffer& catalog, HttpOptions options) {
   if (!options.address.is_loopback() && !options.keys) {
     return MakeError(ErrorCode::kRefused,
                      "{} can be reached by other machines, and whoever reaches the server may use "

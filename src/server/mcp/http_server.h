@@ -41,7 +41,7 @@ struct HttpOptions {
 
 class HttpServer {
  public:
-  static Result<std::unique_ptr<HttpServer>> Start(Catalog& catalog, HttpOptions options);
+  static Result<std::unique_ptr<HttpServer>> Start(ServerOffer& catalog, HttpOptions options);
   virtual ~HttpServer() = default;
   virtual int port() const = 0;
 };

@@ -52,7 +52,7 @@ TEST(ProgressGate, NeverFallsAndIsSilentOnceClosed) {  // SRV-7
 }
 
 // One tool that waits until it is let go.
-class WaitingCatalog final : public Catalog {
+class WaitingCatalog final : public ServerOffer {
  public:
   JsonArray Tools() const override { return {}; }
   RpcResult CallTool(std::string_view, const Json&, const CallContext& call) override {

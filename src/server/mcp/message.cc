@@ -10,9 +10,9 @@ constexpr std::size_t kMostBatch = 1000;  // messages
 
 bool IsId(const Json& value) { return value.is_string() || value.is_int64() || value.is_uint64(); }
 
-tl::expected<Message, Refusal> ReadOne(const Json& value) {
+tl::expected<RpcMessage, RpcRefusal> ReadOne(const Json& value) {
   const auto refuse = [&](Json id, std::string why) {
-    return tl::unexpected(Refusal{std::move(id), {kInvalidRequest, std::move(why)}});
+    return tl::unexpected(RpcRefusal{std::move(id), {kInvalidRequest, std::move(why)}});
   };
   if (!value.is_object()) return refuse(nullptr, "a message must be an object");
   const JsonObject& object = value.get_object();
@@ -20,21 +20,21 @@ tl::expected<Message, Refusal> ReadOne(const Json& value) {
   if (given && !IsId(*given)) return refuse(nullptr, "/id must be a text or a whole number");
   const Json id = given ? *given : Json(nullptr);
   if (TextAt(value, "jsonrpc") != "2.0") return refuse(id, "/jsonrpc must be \"2.0\"");
-  Message message{.id = id};
+  RpcMessage message{.id = id};
   const Json* method = object.if_contains("method");
   if (!method) {
     if (!given || (!object.contains("result") && !object.contains("error"))) {
       return refuse(id, "there is no /method");
     }
-    message.kind = Message::Kind::kResponse;
+    message.kind = RpcMessage::Kind::kResponse;
     return message;
   }
   if (!method->is_string()) return refuse(id, "/method must be a text");
   message.method = method->get_string();
-  if (!given) message.kind = Message::Kind::kNotification;
+  if (!given) message.kind = RpcMessage::Kind::kNotification;
   if (const Json* params = object.if_contains("params")) {
     if (!params->is_object()) {
-      return tl::unexpected(Refusal{id, {kInvalidParams, "/params must be an object"}});
+      return tl::unexpected(RpcRefusal{id, {kInvalidParams, "/params must be an object"}});
     }
     message.params = params->get_object();
   }
@@ -47,10 +47,10 @@ tl::unexpected<RpcError> Fault(int code, std::string message, Json data) {
   return tl::unexpected(RpcError{code, std::move(message), std::move(data)});
 }
 
-Messages ReadMessages(std::string_view text) {
-  Messages out;
+RpcMessages ReadMessages(std::string_view text) {
+  RpcMessages out;
   const auto only = [&](int code, std::string why) {
-    out.list.push_back(tl::unexpected(Refusal{nullptr, {code, std::move(why)}}));
+    out.list.push_back(tl::unexpected(RpcRefusal{nullptr, {code, std::move(why)}}));
     return std::move(out);
   };
   if (!utf8::IsValid(text)) return only(kParseError, "the message is no UTF-8");
@@ -60,7 +60,7 @@ Messages ReadMessages(std::string_view text) {
     out.list.push_back(ReadOne(*value));
     return out;
   }
-  out.form = Messages::Form::kBatch;
+  out.form = RpcMessages::Form::kBatch;
   const JsonArray& list = value->get_array();
   if (list.empty() || list.size() > kMostBatch) {
     return only(kInvalidRequest, fmt::format("a batch holds 1 to {} messages", kMostBatch));

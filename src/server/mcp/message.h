@@ -1,6 +1,6 @@
 // JSON-RPC 2.0 messages as the Model Context Protocol uses them, whatever carries them.
 //
-//   const Messages read = ReadMessages(line);
+//   const RpcMessages read = ReadMessages(line);
 //   for (const auto& message : read.list) {
 //     if (!message) Send(ErrorText(message.error().id, message.error().error));
 //   }
@@ -36,7 +36,7 @@ struct RpcError {
 using RpcResult = tl::expected<JsonObject, RpcError>;
 [[nodiscard]] tl::unexpected<RpcError> Fault(int code, std::string message, Json data = nullptr);
 
-struct Message {
+struct RpcMessage {
   enum class Kind : std::uint8_t { kRequest, kNotification, kResponse };
   Kind kind = Kind::kRequest;
   Json id;             // of a request or response: a text or a whole number
@@ -45,16 +45,16 @@ struct Message {
 };
 
 // What cannot be read, and the id that its answer has: null where none could be found.
-struct Refusal {
+struct RpcRefusal {
   Json id;
   RpcError error;
 };
 
-struct Messages {
+struct RpcMessages {
   enum class Form : std::uint8_t { kSingle, kBatch } form = Form::kSingle;
-  std::vector<tl::expected<Message, Refusal>> list;  // never empty
+  std::vector<tl::expected<RpcMessage, RpcRefusal>> list;  // never empty
 };
-Messages ReadMessages(std::string_view text);
+RpcMessages ReadMessages(std::string_view text);
 
 std::string ResultText(const Json& id, JsonObject result);
 std::string ErrorText(const Json& id, const RpcError& error);

@@ -37,13 +37,14 @@ class LineOutlet final : public Outlet {
 
 }  // namespace
 
-Status ServeStdio(Catalog& catalog, const StdioOptions& options, const CancelToken& cancel) {
+Status ServeStdio(ServerOffer& catalog, const StdioOptions& options, const CancelToken& cancel) {
   const auto writer = std::make_shared<Writer>(options.out);
   Ticker ticker;
-  Connection connection(
+  ClientConnection connection(
       catalog, ticker,
       {.info = options.info, .notify = [writer](const std::string& text) { writer->Line(text); }});
-  server::LineReader reader(options.in, cancel, options.most_line);
+  DescriptorLines reader(options.in, cancel, options.most_line,
+                         std::string(server::kLongLineAdvice));
   Status ended;
   while (!writer->failed()) {
     const auto line = reader.Next();

@@ -25,7 +25,7 @@ struct StdioOptions {
   ServerInfo info;
 };
 
-Status ServeStdio(Catalog& catalog, const StdioOptions& options, const CancelToken& cancel);
+Status ServeStdio(ServerOffer& catalog, const StdioOptions& options, const CancelToken& cancel);
 
 }  // namespace dossier::mcp
 

@@ -197,7 +197,7 @@ RpcResult WorkspaceCatalog::CallTool(std::string_view name, const Json& argument
 
 JsonArray WorkspaceCatalog::Resources(const CallContext& call) const {
   JsonArray list;
-  for (const server::ContextRecord& record : workspace_.contexts().List()) {
+  for (const server::KnownContext& record : workspace_.contexts().List()) {
     if (!Sees(call, record.id) || !workspace_.MayRead(record)) continue;
     const std::string name = record.name.empty() ? record.id : record.name;
     list.push_back(ResourceJson("context/" + record.id, name, "What the context is."));
@@ -346,7 +346,7 @@ std::vector<std::string> WorkspaceCatalog::Complete(const JsonObject&, std::stri
                                                     const CallContext& call) const {
   std::vector<std::string> all;
   if (argument == "context") {
-    for (const server::ContextRecord& record : workspace_.contexts().List()) {
+    for (const server::KnownContext& record : workspace_.contexts().List()) {
       if (workspace_.MayRead(record)) all.push_back(record.id);
     }
   }

@@ -24,7 +24,7 @@
 
 namespace dossier::mcp {
 
-class WorkspaceCatalog final : public Catalog {
+class WorkspaceCatalog final : public ServerOffer {
  public:
   // `tools`: the names that are offered; empty: all.
   static Result<std::unique_ptr<WorkspaceCatalog>> Make(server::Workspace& workspace,

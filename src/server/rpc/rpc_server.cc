@@ -98,7 +98,7 @@ Result<RpcReply> RunRead(RpcParts& parts, const JsonObject& params, const RpcSco
   const Json whole(params);
   DOSSIER_ASSIGN_OR_RETURN(const auto context,
                            parts.workspace.Context(TextAt(whole, "context"), scope.cancel));
-  DOSSIER_ASSIGN_OR_RETURN(const Place place,
+  DOSSIER_ASSIGN_OR_RETURN(const DocumentPlace place,
                            ParsePlace(TextAt(whole, "at"), context->documents->documents()));
   const auto most = static_cast<std::uint64_t>(FindInt(whole, "max_chars").value_or(20'000));
   DOSSIER_ASSIGN_OR_RETURN(const PlaceText read,
@@ -275,7 +275,7 @@ class Connection {
  public:
   Connection(Workspace& workspace, const RpcOptions& options, const CancelToken& cancel)
       : all_(cancel),
-        in_(options.in, all_.token()),
+        in_(options.in, all_.token(), kLongestLine, std::string(kLongLineAdvice)),
         out_(options.out),
         callbacks_(out_),
         sessions_(workspace, callbacks_),
@@ -301,7 +301,7 @@ class Connection {
   }
 
   CancelSource all_;
-  LineReader in_;
+  DescriptorLines in_;
   LineWriter out_;
   Callbacks callbacks_;
   ClientSessions sessions_;

@@ -66,17 +66,17 @@ std::string JoinEnds(std::string_view head, std::string_view tail, const CutPlac
                      tail);
 }
 
-std::string_view TextEnds::head() const {
+std::string_view KeptEnds::head() const {
   return std::string_view(head_).substr(0, std::min<std::uint64_t>(cap_ + 4, solid_));
 }
 
-std::string_view TextEnds::tail() const {
+std::string_view KeptEnds::tail() const {
   const std::uint64_t most = std::min<std::uint64_t>(cap_ / 4, tail_.size());
   return std::string_view(tail_).substr(tail_.size() - most);
 }
 
 // Blank lines in front; in compat all white space.
-void TextEnds::Skip(std::string_view* text) {
+void KeptEnds::Skip(std::string_view* text) {
   const std::size_t first = text->find_first_not_of(kSpaces);
   if (rules_ == CommandRules::kCompat) {
     text->remove_prefix(std::min(first, text->size()));
@@ -90,7 +90,7 @@ void TextEnds::Skip(std::string_view* text) {
   seen_ = 0;
 }
 
-void TextEnds::Add(std::string_view text) {
+void KeptEnds::Add(std::string_view text) {
   if (solid_ == 0) Skip(&text);
   if (text.empty()) return;
   // A little more than is kept, so that a cut sees the whole of a code point.
@@ -109,7 +109,7 @@ void TextEnds::Add(std::string_view text) {
   if (spaces_.size() > cap_ / 2 + 4096) spaces_.erase(0, spaces_.size() - cap_ / 4);
 }
 
-void TextEnds::AddTail(std::string_view text) {
+void KeptEnds::AddTail(std::string_view text) {
   const std::uint64_t most = cap_ / 4;
   if (text.size() > most) text.remove_prefix(text.size() - most);
   tail_.append(text);

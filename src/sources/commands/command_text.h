@@ -69,9 +69,9 @@ std::string JoinEnds(std::string_view head, std::string_view tail, const CutPlac
                      std::uint64_t* cut_bytes = nullptr);
 
 // The first and the last bytes of a stream that has no white space at its ends.
-class TextEnds {
+class KeptEnds {
  public:
-  TextEnds(std::uint64_t cap, CommandRules rules) : cap_(cap), rules_(rules) {}
+  KeptEnds(std::uint64_t cap, CommandRules rules) : cap_(cap), rules_(rules) {}
 
   void Add(std::string_view text);
 
@@ -120,7 +120,7 @@ class CommandText {
   void Begin(State state);
 
   std::uint64_t cap_;
-  TextEnds ends_;
+  KeptEnds ends_;
   State state_ = State::kText;
   std::uint64_t string_bytes_ = 0;  // of the control string so far
   std::string carry_;               // an incomplete code point

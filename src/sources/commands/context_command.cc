@@ -188,7 +188,7 @@ constexpr Field<ContextCommand> kFields[] = {
        return ReadString(at, &out->run.emplace<std::string>());
      }},
     {"argv", [](const FieldPlace& at,
-                ContextCommand* out) { return ReadStrings(at, &out->run.emplace<Argv>()); }},
+                ContextCommand* out) { return ReadStrings(at, &out->run.emplace<CommandArgv>()); }},
     {"on_failure", ReadOnFailure},
     {"timeout", ReadTimeout},
     {"dynamic", Into<ReadDynamic, &ContextCommand::freshness>},
@@ -229,7 +229,7 @@ class ItemReader {
         text && TrimSpace(*text).empty()) {
       return Fail("'command' is empty");
     }
-    if (const auto* words = std::get_if<Argv>(&command.run); words && words->empty()) {
+    if (const auto* words = std::get_if<CommandArgv>(&command.run); words && words->empty()) {
       return Fail("'argv' is empty");
     }
     // Else the earlier block is out of view, and the note would point at nothing.
@@ -286,7 +286,7 @@ Status RenderRun(const TemplateVariables& variables, ShellRule rule,
     DOSSIER_ASSIGN_OR_RETURN(*line, RenderTemplate(*line, variables, rule, warnings));
     return {};
   }
-  for (std::string& word : std::get<Argv>(command->run)) {
+  for (std::string& word : std::get<CommandArgv>(command->run)) {
     DOSSIER_ASSIGN_OR_RETURN(word, RenderTemplate(word, variables));
   }
   return {};

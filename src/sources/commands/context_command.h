@@ -30,11 +30,11 @@ enum class Freshness { kStatic, kDynamic };
 enum class Unchanged { kFull, kNote };  // what a dynamic command's repeat shows
 enum class CommandOrigin { kConfig, kExec };
 
-using Argv = std::vector<std::string>;
+using CommandArgv = std::vector<std::string>;
 
 struct ContextCommand {
   std::string name;
-  std::variant<std::string, Argv> run;  // a line for /bin/sh, or a program and its arguments
+  std::variant<std::string, CommandArgv> run;  // a line for /bin/sh, or a program and its arguments
   OnFailure on_failure = OnFailure::kWarn;
   std::chrono::milliseconds timeout{10'000};
   Freshness freshness = Freshness::kStatic;

@@ -47,7 +47,7 @@ context_commands:
   EXPECT_EQ(plain.max_output, 65'536u);
   EXPECT_EQ(plain.freshness, Freshness::kStatic);  // Y1
   const ContextCommand& full = (*commands)[1];
-  EXPECT_EQ(std::get<Argv>(full.run), (Argv{"git", "log", "-n 1"}));
+  EXPECT_EQ(std::get<CommandArgv>(full.run), (CommandArgv{"git", "log", "-n 1"}));
   EXPECT_EQ(full.on_failure, OnFailure::kFail);
   EXPECT_EQ(full.timeout.count(), 120'000);
   EXPECT_EQ(full.freshness, Freshness::kDynamic);
@@ -102,12 +102,12 @@ TEST(RenderCommandsTest, OnlyConfigCommandsAreTemplates) {  // CON-17, CON-20, C
   const TemplateVariables variables{{"F", {TemplateValue("a b;"), VariableOrigin::kCommandLine}}};
   std::vector<ContextCommand> commands{
       {.name = "A", .run = "cat {{ F | shellquote }}"},
-      {.name = "{{ F }}", .run = Argv{"cat", "{{ F }}"}},
+      {.name = "{{ F }}", .run = CommandArgv{"cat", "{{ F }}"}},
       {.name = "E", .run = "{{ x }}", .origin = CommandOrigin::kExec}};
   const auto rendered = RenderCommands(commands, variables, CommandRules::kDossier, nullptr);
   ASSERT_TRUE(rendered) << rendered.error().message;
   EXPECT_EQ(std::get<std::string>((*rendered)[0].run), "cat 'a b;'");
-  EXPECT_EQ(std::get<Argv>((*rendered)[1].run)[1], "a b;");
+  EXPECT_EQ(std::get<CommandArgv>((*rendered)[1].run)[1], "a b;");
   EXPECT_EQ((*rendered)[1].name, "{{ F }}");
   EXPECT_EQ(std::get<std::string>((*rendered)[2].run), "{{ x }}");
   commands[0].run = "cat {{ F }}";

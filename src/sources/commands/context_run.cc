@@ -160,7 +160,7 @@ std::string SignalText(int number, CommandRules rules) {
 }
 
 std::vector<std::string> ArgvOf(const ContextCommand& command) {
-  if (const auto* argv = std::get_if<Argv>(&command.run)) return *argv;
+  if (const auto* argv = std::get_if<CommandArgv>(&command.run)) return *argv;
   return {"/bin/sh", "-c", std::get<std::string>(command.run)};
 }
 

@@ -245,10 +245,10 @@ TEST_F(ContextRunTest, EveryWayToFailHasItsSentence) {  // CON-24
       {Shell("no-such-program-anywhere"), CommandOutcome::kExit, "Command exited with code 127"},
       {slow, CommandOutcome::kTimeout, "Command timed out after 0.5 seconds"},
       {Shell("kill -9 $$"), CommandOutcome::kSignal, "Command killed by signal 9 (SIGKILL)"},
-      {{.name = "T", .run = Argv{"no-such-program-anywhere"}},
+      {{.name = "T", .run = CommandArgv{"no-such-program-anywhere"}},
        CommandOutcome::kStartError,
        "Execution error: there is no program no-such-program-anywhere on PATH"},
-      {{.name = "T", .run = Argv{"/no/such"}},
+      {{.name = "T", .run = CommandArgv{"/no/such"}},
        CommandOutcome::kStartError,
        "Execution error: cannot start /no/such: no such program or folder"},
       {lost, CommandOutcome::kStartError,
@@ -267,7 +267,8 @@ TEST_F(ContextRunTest, EveryWayToFailHasItsSentence) {  // CON-24
 }
 
 TEST_F(ContextRunTest, ArgvIsNoShell) {  // CON-21
-  const ContextCommand command{.name = "T", .run = Argv{"printf", "%s|", "$HOME", "a b", ";"}};
+  const ContextCommand command{.name = "T",
+                               .run = CommandArgv{"printf", "%s|", "$HOME", "a b", ";"}};
   EXPECT_EQ(RunOne(command).text, "$HOME|a b|;|");
 }
 
@@ -357,8 +358,8 @@ TEST_F(ContextRunTest, ThePhaseHasADeadline) {  // 3.2 --context-timeout
 }
 
 TEST_F(ContextRunTest, ManyFailuresLeakNoDescriptors) {
-  const std::vector<ContextCommand> commands(300,
-                                             ContextCommand{.name = "T", .run = Argv{"/no/such"}});
+  const std::vector<ContextCommand> commands(
+      300, ContextCommand{.name = "T", .run = CommandArgv{"/no/such"}});
   const UniqueFd before(dup(0));
   ASSERT_TRUE(RunContext(commands, {}));
   const UniqueFd after(dup(0));

@@ -21,6 +21,7 @@
 
 #include "assembly/assemble.h"
 #include "base/result.h"
+#include "base/text/text.h"
 #include "sources/header/agent_header.h"
 #include "sources/header/agents_config.h"
 #include "sources/header/header_tokens.h"
@@ -41,10 +42,6 @@ struct CustomPrompt {
 // Errors: kConfig if it cannot be read.
 Result<std::optional<CustomPrompt>> FindCustomPrompt(const std::string& root,
                                                      const AgentsConfig& agents, AgentRole role);
-
-struct NamedText {
-  std::string name, text;
-};
 
 struct AgentPromptInput {
   AgentRole role = AgentRole::kEngineer;

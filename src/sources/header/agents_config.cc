@@ -269,7 +269,7 @@ Status ReadKnown(const Json& value, std::string_view where, std::span<const Json
   return {};
 }
 
-const config::Section* SectionOf(const config::Config& config, const char* name) {
+const config::ConfigSection* SectionOf(const config::Config& config, const char* name) {
   const auto found = config.sections.find(name);
   return found == config.sections.end() ? nullptr : &found->second;
 }
@@ -341,7 +341,7 @@ Result<std::optional<AgentNet>> ReadAgentNet(const std::string& root,
 Result<AgentsConfig> ReadAgentsConfig(const config::Config& config,
                                       const std::optional<AgentNet>& agentnet) {
   AgentsConfig out;
-  const config::Section* agents = SectionOf(config, "agents");
+  const config::ConfigSection* agents = SectionOf(config, "agents");
   const Json own = agents ? ToJsonValue(agents->node) : Json(JsonObject());
   if (agentnet) {
     Json below = agentnet->value;
@@ -359,7 +359,7 @@ Result<AgentsConfig> ReadAgentsConfig(const config::Config& config,
     DOSSIER_RETURN_IF_ERROR(
         ReadKnown<AgentsConfig>(own, where, kAgentsFields, &out, &out.warnings));
   }
-  if (const config::Section* header = SectionOf(config, "header")) {
+  if (const config::ConfigSection* header = SectionOf(config, "header")) {
     DOSSIER_RETURN_IF_ERROR(ReadKnown<HeaderConfig>(ToJsonValue(header->node),
                                                     header->file + ": header", kHeaderFields,
                                                     &out.header, &out.warnings));

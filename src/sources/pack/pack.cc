@@ -99,7 +99,7 @@ class Packer {
 
  private:
   const GitFacts* git() const { return selection_.git ? &*selection_.git : nullptr; }
-  const Ranking* ranking() const { return ranking_.empty() ? nullptr : &ranking_; }
+  const TaskRanking* ranking() const { return ranking_.empty() ? nullptr : &ranking_; }
 
   void ReadAll() {
     const std::size_t count = selection_.files.size();
@@ -148,7 +148,7 @@ class Packer {
 
   void Score() {
     std::vector<std::string> paths;
-    std::vector<RankedText> texts;
+    std::vector<TaskWordCounts> texts;
     for (std::size_t i = 0; i < packed_.files.size(); ++i) {
       paths.push_back(packed_.files[i].path);
       texts.push_back(std::move(facts_[i].ranked));
@@ -232,7 +232,7 @@ class Packer {
 
   const PackOptions& options_;
   const CancelToken cancel_;
-  const Ranking ranking_;
+  const TaskRanking ranking_;
   Selection selection_;
   std::vector<ReadFileFacts> facts_;
   PackedFiles packed_;

@@ -308,7 +308,7 @@ bool IsData(const std::string& path) {
 class FilePacker {
  public:
   FilePacker(const SelectedFile& file, const PackOptions& options, const GitFacts* git,
-             const Ranking* ranking, tokens::CountCache* counts, ReadFileFacts* facts)
+             const TaskRanking* ranking, tokens::CountCache* counts, ReadFileFacts* facts)
       : file_(file),
         options_(options),
         git_(git),
@@ -415,7 +415,7 @@ class FilePacker {
   const SelectedFile& file_;
   const PackOptions& options_;
   const GitFacts* git_;
-  const Ranking* ranking_;
+  const TaskRanking* ranking_;
   tokens::CountCache* counts_;
   ReadFileFacts* facts_;
   PackedFile packed_;
@@ -429,7 +429,8 @@ Result<Selection> SelectFiles(const PackOptions& options, const CancelToken& can
 }
 
 PackedFile PackOneFile(const SelectedFile& file, const PackOptions& options, const GitFacts* git,
-                       const Ranking* ranking, tokens::CountCache* counts, ReadFileFacts* facts) {
+                       const TaskRanking* ranking, tokens::CountCache* counts,
+                       ReadFileFacts* facts) {
   return FilePacker(file, options, git, ranking, counts, facts).Run();
 }
 

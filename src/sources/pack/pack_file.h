@@ -58,13 +58,14 @@ Result<Selection> SelectFiles(const PackOptions& options, const CancelToken& can
 struct ReadFileFacts {
   bool unchanged = false;  // as in HEAD
   bool sanitized = false;  // NUL or invalid UTF-8 became U+FFFD
-  RankedText ranked;       // with a task
+  TaskWordCounts ranked;   // with a task
 };
 
 // Never fails: a file that cannot be read says so. Thread-safety: may run for many files at once,
 // each with `counts` of its own.
 PackedFile PackOneFile(const SelectedFile& file, const PackOptions& options, const GitFacts* git,
-                       const Ranking* ranking, tokens::CountCache* counts, ReadFileFacts* facts);
+                       const TaskRanking* ranking, tokens::CountCache* counts,
+                       ReadFileFacts* facts);
 
 // `path` on one line: with quotes and escapes where it holds something else than text.
 std::string PathForText(std::string_view path);

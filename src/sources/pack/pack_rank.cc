@@ -116,17 +116,17 @@ std::string FieldNames(const std::array<std::uint32_t, kRankFields>& counts) {
   return names;
 }
 
-void ScoreWords(const std::vector<std::string>& given, const std::vector<RankedText>& texts,
+void ScoreWords(const std::vector<std::string>& given, const std::vector<TaskWordCounts>& texts,
                 Board* board) {
   std::array<double, kRankFields> average{};
-  for (const RankedText& text : texts) {
+  for (const TaskWordCounts& text : texts) {
     for (std::size_t f = 0; f < kRankFields; ++f) average[f] += text.lengths[f];
   }
   const auto count = static_cast<double>(texts.size());
   for (double& length : average) length = std::max(length / count, 1.0);
   for (std::size_t w = 0; w < given.size(); ++w) {
     double holders = 0;
-    for (const RankedText& text : texts) {
+    for (const TaskWordCounts& text : texts) {
       holders += std::any_of(text.counts[w].begin(), text.counts[w].end(),
                              [](std::uint32_t n) { return n > 0; });
     }
@@ -146,7 +146,7 @@ void ScoreWords(const std::vector<std::string>& given, const std::vector<RankedT
 }
 
 // The best neighbour gives a share of what it has by words.
-void ScoreImports(const std::vector<std::string>& paths, const std::vector<RankedText>& texts,
+void ScoreImports(const std::vector<std::string>& paths, const std::vector<TaskWordCounts>& texts,
                   const std::vector<double>& by_words, Board* board) {
   struct Best {
     double score = 0;
@@ -208,7 +208,7 @@ void ScoreHistory(const std::vector<std::string>& paths, const GitFacts& git,
 
 }  // namespace
 
-Ranking::Ranking(std::string_view task) {
+TaskRanking::TaskRanking(std::string_view task) {
   std::map<std::string, std::string> words;
   ForEachWord(task, [&](const std::string& word, std::string_view given) {
     if (word.size() < 2) return;
@@ -225,9 +225,9 @@ Ranking::Ranking(std::string_view task) {
   }
 }
 
-RankedText Ranking::Read(std::string_view path, const CodeFacts& code,
-                         std::string_view text) const {
-  RankedText read;
+TaskWordCounts TaskRanking::Read(std::string_view path, const CodeFacts& code,
+                                 std::string_view text) const {
+  TaskWordCounts read;
   read.counts.resize(words_.size());
   read.imports = code.imports;
   const auto add = [&](std::string_view part, std::size_t field) {
@@ -245,8 +245,9 @@ RankedText Ranking::Read(std::string_view path, const CodeFacts& code,
   return read;
 }
 
-std::vector<Rank> Ranking::Score(const std::vector<std::string>& paths,
-                                 const std::vector<RankedText>& texts, const GitFacts* git) const {
+std::vector<Rank> TaskRanking::Score(const std::vector<std::string>& paths,
+                                     const std::vector<TaskWordCounts>& texts,
+                                     const GitFacts* git) const {
   Board board{std::vector<double>(paths.size()), std::vector<std::vector<Part>>(paths.size())};
   ScoreWords(given_, texts, &board);
   const std::vector<double> by_words = board.scores;

@@ -1,8 +1,8 @@
 // Which files a task is about: words in names, declarations, text and imports, weighed by how rare
 // they are (BM25 over fields), then imports and git history between files. A step of Pack.
 //
-//   const Ranking ranking("fix the budget cascade");
-//   RankedText text = ranking.Read(path, code, content);        // in any thread
+//   const TaskRanking ranking("fix the budget cascade");
+//   TaskWordCounts text = ranking.Read(path, code, content);        // in any thread
 //   std::vector<Rank> ranks = ranking.Score(paths, texts, git); // all at once
 //
 // Thread-safety: immutable after construction.
@@ -25,7 +25,7 @@ namespace dossier::sources {
 constexpr std::size_t kRankFields = 4;  // path, symbols, imports, text
 
 // How often the words of the task stand in a file.
-struct RankedText {
+struct TaskWordCounts {
   std::vector<std::array<std::uint32_t, kRankFields>> counts;  // by word of the task
   std::array<std::uint32_t, kRankFields> lengths{};            // words of each field
   std::vector<std::string> imports;
@@ -36,14 +36,14 @@ struct Rank {
   std::vector<std::string> reasons;  // "budget 2.31 (name, symbols)", the greatest first
 };
 
-class Ranking {
+class TaskRanking {
  public:
-  explicit Ranking(std::string_view task);
+  explicit TaskRanking(std::string_view task);
 
   bool empty() const { return words_.empty(); }
-  RankedText Read(std::string_view path, const CodeFacts& code, std::string_view text) const;
+  TaskWordCounts Read(std::string_view path, const CodeFacts& code, std::string_view text) const;
   std::vector<Rank> Score(const std::vector<std::string>& paths,
-                          const std::vector<RankedText>& texts, const GitFacts* git) const;
+                          const std::vector<TaskWordCounts>& texts, const GitFacts* git) const;
 
  private:
   std::vector<std::string> words_;  // without their endings, sorted, once each

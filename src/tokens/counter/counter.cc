@@ -56,7 +56,7 @@ Result<std::vector<TokenId>> Counter::Encode(std::string_view) const {
                    name());
 }
 
-Cut Counter::LongestPrefix(std::string_view text, std::int64_t limit) const {
+CountedPart Counter::LongestPrefix(std::string_view text, std::int64_t limit) const {
   std::size_t fits = 0, over = text.size() + 1;
   while (over - fits > 1) {
     const std::size_t middle = utf8::FloorBoundary(text, fits + (over - fits) / 2);
@@ -77,7 +77,7 @@ Cut Counter::LongestPrefix(std::string_view text, std::int64_t limit) const {
   return {fits, CountText(text.substr(0, fits)).tokens};
 }
 
-Cut Counter::LongestSuffix(std::string_view text, std::int64_t limit) const {
+CountedPart Counter::LongestSuffix(std::string_view text, std::int64_t limit) const {
   // The shortest part to leave out in front.
   std::size_t low = 0, fits = text.size();
   while (low < fits) {
@@ -308,10 +308,10 @@ class Scaled final : public Counter {
   bool exact() const override { return false; }
   double margin() const override { return scaling_.margin; }
 
-  Cut LongestPrefix(std::string_view text, std::int64_t limit) const override {
+  CountedPart LongestPrefix(std::string_view text, std::int64_t limit) const override {
     return Apply(inner_->LongestPrefix(text, scaling_.Within(limit)));
   }
-  Cut LongestSuffix(std::string_view text, std::int64_t limit) const override {
+  CountedPart LongestSuffix(std::string_view text, std::int64_t limit) const override {
     return Apply(inner_->LongestSuffix(text, scaling_.Within(limit)));
   }
   std::vector<Measured> Measure(std::span<const std::string_view> texts) const override {
@@ -327,7 +327,9 @@ class Scaled final : public Counter {
   }
 
  private:
-  Cut Apply(Cut cut) const { return {cut.bytes, Scale(cut.tokens, scaling_.ratio)}; }
+  CountedPart Apply(CountedPart cut) const {
+    return {cut.bytes, Scale(cut.tokens, scaling_.ratio)};
+  }
 
   const std::shared_ptr<const Counter> inner_;
   const Scaling scaling_;

@@ -55,7 +55,7 @@ struct Count {
 using TokenId = std::uint32_t;
 
 // A part of a text and its count.
-struct Cut {
+struct CountedPart {
   std::size_t bytes = 0;
   std::int64_t tokens = 0;
 };
@@ -64,9 +64,9 @@ struct Cut {
 struct Measured {
   std::int64_t tokens = 0;  // of the text alone, as CountText
   // For Running::AppendMeasured, in tokens of the vocabulary; empty: joining it counts it again.
-  std::vector<Cut> first;  // borders of pieces near the start, in order
-  Cut lasting;             // up to the last border that nothing appended moves
-  std::int64_t open = 0;   // tokens behind that
+  std::vector<CountedPart> first;  // borders of pieces near the start, in order
+  CountedPart lasting;             // up to the last border that nothing appended moves
+  std::int64_t open = 0;           // tokens behind that
 };
 
 // The count of a text that grows.
@@ -113,8 +113,8 @@ class Counter {
   // The longest start / end of `utf8` that counts at most `limit` (0 or more) tokens and does not
   // cut a code point. Where a longer part may count less than a shorter one, a few tokens around
   // the limit are searched for the longest.
-  virtual Cut LongestPrefix(std::string_view utf8, std::int64_t limit) const;
-  virtual Cut LongestSuffix(std::string_view utf8, std::int64_t limit) const;
+  virtual CountedPart LongestPrefix(std::string_view utf8, std::int64_t limit) const;
+  virtual CountedPart LongestSuffix(std::string_view utf8, std::int64_t limit) const;
 
   // Many at once: short texts share what they have in common.
   virtual std::vector<Measured> Measure(std::span<const std::string_view> texts) const;

@@ -101,7 +101,8 @@ TEST(ScaledCounterTest, CountsAreTheOthersTimesTheRatioRoundedUp) {  // ASM-54
   EXPECT_EQ(counter.CountText("xxxxxxx").upper(), 12);  // 10 and 15 %
   const std::string text(50, 'x');
   for (std::int64_t limit = 0; limit < 70; ++limit) {
-    const Cut head = counter.LongestPrefix(text, limit), tail = counter.LongestSuffix(text, limit);
+    const CountedPart head = counter.LongestPrefix(text, limit),
+                      tail = counter.LongestSuffix(text, limit);
     EXPECT_EQ(head.bytes, tail.bytes);
     EXPECT_EQ(head.tokens, counter.CountText(text.substr(0, head.bytes)).tokens);
     EXPECT_LE(head.tokens, limit);

@@ -37,7 +37,7 @@ bool MeetingFinder::Matches(std::size_t at) {
 void PieceRunning::AppendMeasured(std::string_view text, const Measured& measured) {
   if (!open_.empty() || measured.first.empty()) return Append(text);
   const std::size_t start = text_.size(), joint = start - settled_;
-  const Place from = place();
+  const PartStart from = place();
   text_ += text;
   Meeting meeting;  // with nothing in front, at the start
   if (start > 0) {

@@ -1,9 +1,9 @@
 // Running for encodings that work piece by piece: what is appended changes the pieces at the end
 // only, so those before the last lasting border are counted once. Internal to `tokens`.
 //
-//   PieceRunning running({.count_tail = [&](std::string_view tail, Place place) { … },
-//                         .meet = [&](std::string_view window, Place place, std::size_t joint,
-//                                     std::span<const Cut> first) { … }});
+//   PieceRunning running({.count_tail = [&](std::string_view tail, PartStart place) { … },
+//                         .meet = [&](std::string_view window, PartStart place, std::size_t joint,
+//                                     std::span<const CountedPart> first) { … }});
 //
 // An append costs what it and the open end are long; a run of letters or of white space that does
 // not end is all open. Thread-safety: one owner; what the function refers to outlives it.
@@ -39,27 +39,28 @@ inline std::size_t OpenBytes(std::string_view text) {
 }
 
 // Where a part of a text starts: with the text, or at a lasting border behind its start.
-enum class Place : std::uint8_t { kStart, kBorder };
+enum class PartStart : std::uint8_t { kStart, kBorder };
 
 // The token count of the last part of a text.
 struct Tail {
   std::int64_t tokens = 0;
-  Cut lasting;  // up to the last border that nothing appended can move; of 0 bytes: there is none
+  CountedPart
+      lasting;  // up to the last border that nothing appended can move; of 0 bytes: there is none
 };
 
 // Where a text that was measured alone and the same text behind another have a border in common.
 struct Meeting {
   std::int64_t before = 0;  // tokens before it, of what both texts are together
-  Cut border;               // of the measured text
+  CountedPart border;       // of the measured text
 };
 
 // How an encoding works; all texts are valid UTF-8.
 struct PieceFunctions {
-  std::function<Tail(std::string_view tail, Place place)> count_tail;
+  std::function<Tail(std::string_view tail, PartStart place)> count_tail;
   // `window` is the end of a text and, from `joint` on, the start of a measured one, whose borders
   // `first` are. Unset: they have none in common that lasts.
-  std::function<std::optional<Meeting>(std::string_view window, Place place, std::size_t joint,
-                                       std::span<const Cut> first)>
+  std::function<std::optional<Meeting>(std::string_view window, PartStart place, std::size_t joint,
+                                       std::span<const CountedPart> first)>
       meet;
 };
 
@@ -70,7 +71,7 @@ class MeasuredBorders {
  public:
   explicit MeasuredBorders(std::size_t bytes) : bytes_(bytes) {}
 
-  void Add(const Cut& border) {
+  void Add(const CountedPart& border) {
     if (border.bytes <= kFirstBytes && out_.first.size() < kMostFirst) out_.first.push_back(border);
     if (border.bytes + kLastBytes >= bytes_) last_.push_back(border);
   }
@@ -85,13 +86,14 @@ class MeasuredBorders {
 
   const std::size_t bytes_;
   Measured out_;
-  std::vector<Cut> last_;
+  std::vector<CountedPart> last_;
 };
 
 // Finds the Meeting, border by border of the window.
 class MeetingFinder {
  public:
-  MeetingFinder(std::size_t joint, std::span<const Cut> first) : joint_(joint), first_(first) {}
+  MeetingFinder(std::size_t joint, std::span<const CountedPart> first)
+      : joint_(joint), first_(first) {}
 
   // True: the border `at` of the window is one of the measured text too.
   bool Matches(std::size_t at);
@@ -101,7 +103,7 @@ class MeetingFinder {
 
  private:
   const std::size_t joint_;
-  std::span<const Cut> first_;  // those not passed yet
+  std::span<const CountedPart> first_;  // those not passed yet
 };
 
 class PieceRunning final : public Running {
@@ -118,7 +120,7 @@ class PieceRunning final : public Running {
   // Counts what is behind `settled_` and moves it forward.
   void Settle();
   Tail CountOpen(std::string_view tail) const { return pieces_.count_tail(tail, place()); }
-  Place place() const { return settled_ == 0 ? Place::kStart : Place::kBorder; }
+  PartStart place() const { return settled_ == 0 ? PartStart::kStart : PartStart::kBorder; }
 
   const PieceFunctions pieces_;
   std::string text_;              // cleaned

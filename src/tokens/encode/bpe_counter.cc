@@ -56,7 +56,7 @@ class BpeRanges final : public Ranges {
 
 // As Counter's. `search` finds the longest part of a text the plain way; it is used where a piece
 // is so long that trying every place of it would cost too much.
-using Search = std::function<Cut(std::string_view)>;
+using Search = std::function<CountedPart(std::string_view)>;
 
 constexpr std::size_t kStride = 64;        // bytes between kept borders, at least
 constexpr std::size_t kShort = 512;        // bytes of a part that is just encoded
@@ -126,12 +126,12 @@ std::size_t BpeRanges::PlaceBefore(std::int64_t tokens) const {
   return after == borders_.begin() ? 0 : std::prev(after)->at;
 }
 
-Cut LongestPrefixOf(const BpeText& encoder, std::string_view text, std::int64_t limit,
-                    const Search& search) {
+CountedPart LongestPrefixOf(const BpeText& encoder, std::string_view text, std::int64_t limit,
+                            const Search& search) {
   // The borders from kSlack tokens under the limit to kSlack above it.
   std::size_t end = 0;
   std::int64_t tokens = 0;
-  Cut sure;
+  CountedPart sure;
   encoder.ForEachPiece(text, [&](std::size_t, std::size_t at, std::size_t count) {
     tokens += static_cast<std::int64_t>(count);
     end = at;
@@ -143,15 +143,15 @@ Cut LongestPrefixOf(const BpeText& encoder, std::string_view text, std::int64_t 
   for (std::size_t at = end; at > sure.bytes; at = utf8::FloorBoundary(text, at - 1)) {
     const std::string_view part = head.substr(0, at);
     const bool lasts = sure.bytes == 0 || encoder.IsLastingBorder(part, sure.bytes);
-    const Cut known = lasts ? sure : Cut{};
+    const CountedPart known = lasts ? sure : CountedPart{};
     tokens = known.tokens + static_cast<std::int64_t>(encoder.Count(part.substr(known.bytes)));
     if (tokens <= limit) return {at, tokens};
   }
   return search(head.substr(0, sure.bytes));
 }
 
-Cut LongestSuffixOf(const BpeText& encoder, std::string_view text, std::int64_t limit,
-                    const Search& search) {
+CountedPart LongestSuffixOf(const BpeText& encoder, std::string_view text, std::int64_t limit,
+                            const Search& search) {
   const BpeRanges ranges(encoder, text);
   const std::size_t start = ranges.PlaceBefore(limit + kSlack);
   const std::size_t most = std::min(text.size(), start + kMostSearched);
@@ -185,13 +185,13 @@ class BpeCounter final : public Counter {
     return tokens;
   }
 
-  Cut LongestPrefix(std::string_view text, std::int64_t limit) const override {
+  CountedPart LongestPrefix(std::string_view text, std::int64_t limit) const override {
     if (!IsPlain(text)) return Counter::LongestPrefix(text, limit);
     return LongestPrefixOf(encoder_, text, limit, [&](std::string_view part) {
       return Counter::LongestPrefix(part, limit);
     });
   }
-  Cut LongestSuffix(std::string_view text, std::int64_t limit) const override {
+  CountedPart LongestSuffix(std::string_view text, std::int64_t limit) const override {
     if (!IsPlain(text)) return Counter::LongestSuffix(text, limit);
     return LongestSuffixOf(encoder_, text, limit, [&](std::string_view part) {
       return Counter::LongestSuffix(part, limit);
@@ -210,9 +210,9 @@ class BpeCounter final : public Counter {
   std::unique_ptr<Running> Start() const override {
     if (normalize_ || !encoder_.has_rule()) return Counter::Start();
     return std::make_unique<PieceRunning>(PieceFunctions{
-        .count_tail = [this](std::string_view tail, Place) { return CountTail(tail); },
-        .meet = [this](std::string_view window, Place, std::size_t joint,
-                       std::span<const Cut> first) { return Meet(window, joint, first); }});
+        .count_tail = [this](std::string_view tail, PartStart) { return CountTail(tail); },
+        .meet = [this](std::string_view window, PartStart, std::size_t joint,
+                       std::span<const CountedPart> first) { return Meet(window, joint, first); }});
   }
   std::unique_ptr<Ranges> Prepare(std::string_view text) const override {
     return IsPlain(text) ? std::make_unique<BpeRanges>(encoder_, text) : Counter::Prepare(text);
@@ -227,16 +227,16 @@ class BpeCounter final : public Counter {
     return {.tokens = static_cast<std::int64_t>(tokens), .exact = true};
   }
   Tail CountTail(std::string_view text) const {
-    std::vector<Cut> borders;
+    std::vector<CountedPart> borders;
     Tail tail;
     encoder_.ForEachPiece(text, [&](std::size_t, std::size_t end, std::size_t tokens) {
       tail.tokens += static_cast<std::int64_t>(tokens);
       borders.push_back({end, tail.tokens});
       return true;
     });
-    const auto last = std::find_if(borders.rbegin(), borders.rend(), [&](const Cut& border) {
-      return encoder_.IsLastingBorder(text, border.bytes);
-    });
+    const auto last = std::find_if(
+        borders.rbegin(), borders.rend(),
+        [&](const CountedPart& border) { return encoder_.IsLastingBorder(text, border.bytes); });
     if (last != borders.rend()) tail.lasting = *last;
     return tail;
   }
@@ -253,7 +253,7 @@ class BpeCounter final : public Counter {
         total, [&](std::size_t at) { return encoder_.IsLastingBorder(text, at); });
   }
   std::optional<Meeting> Meet(std::string_view window, std::size_t joint,
-                              std::span<const Cut> first) const {
+                              std::span<const CountedPart> first) const {
     MeetingFinder finder(joint, first);
     std::optional<Meeting> meeting;
     std::int64_t before = 0;

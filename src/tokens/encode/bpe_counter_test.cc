@@ -200,8 +200,8 @@ TEST_P(PublicEncodingTest, TheLongestPartsFitAndNoLongerOneDoes) {  // ASM-T6
     tails.push_back(Tokens(std::string_view(text).substr(at)));
   }
   for (std::int64_t limit = 0; limit <= all + 1; ++limit) {
-    const Cut head = counter_->LongestPrefix(text, limit),
-              tail = counter_->LongestSuffix(text, limit);
+    const CountedPart head = counter_->LongestPrefix(text, limit),
+                      tail = counter_->LongestSuffix(text, limit);
     std::size_t longest_head = 0, longest_tail = 0;
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (heads[i] <= limit) longest_head = places[i];
@@ -218,8 +218,8 @@ TEST_P(PublicEncodingTest, LongPiecesAreCutWithinTheLimitToo) {  // ASM-T6
   for (const std::string& text :
        {std::string(20'000, 'a'), std::string(20'000, ' '), Repeat("世界这是一个测试", 800)}) {
     for (const std::int64_t limit : {0, 1, 7, 100, 1000, 100'000}) {
-      const Cut head = counter_->LongestPrefix(text, limit),
-                tail = counter_->LongestSuffix(text, limit);
+      const CountedPart head = counter_->LongestPrefix(text, limit),
+                        tail = counter_->LongestSuffix(text, limit);
       EXPECT_LE(Tokens(std::string_view(text).substr(0, head.bytes)), limit);
       EXPECT_LE(Tokens(std::string_view(text).substr(text.size() - tail.bytes)), limit);
       EXPECT_EQ(utf8::FloorBoundary(text, head.bytes), head.bytes);

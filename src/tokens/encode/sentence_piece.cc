@@ -191,7 +191,7 @@ class SentencePieceCounter final : public Counter {
 
   Count CountText(std::string_view text) const override {
     std::string cleaned;
-    return {.tokens = CountTail(Cleaned(text, &cleaned), Place::kStart).tokens, .exact = true};
+    return {.tokens = CountTail(Cleaned(text, &cleaned), PartStart::kStart).tokens, .exact = true};
   }
 
   Result<std::vector<TokenId>> Encode(std::string_view text) const override {
@@ -208,12 +208,16 @@ class SentencePieceCounter final : public Counter {
     return out;
   }
 
-  Cut LongestPrefix(std::string_view text, std::int64_t limit) const override;
+  CountedPart LongestPrefix(std::string_view text, std::int64_t limit) const override;
   std::unique_ptr<Running> Start() const override {
-    return std::make_unique<PieceRunning>(PieceFunctions{
-        .count_tail = [this](std::string_view tail, Place place) { return CountTail(tail, place); },
-        .meet = [this](std::string_view window, Place place, std::size_t joint,
-                       std::span<const Cut> first) { return Meet(window, place, joint, first); }});
+    return std::make_unique<PieceRunning>(
+        PieceFunctions{.count_tail = [this](std::string_view tail,
+                                            PartStart place) { return CountTail(tail, place); },
+                       .meet =
+                           [this](std::string_view window, PartStart place, std::size_t joint,
+                                  std::span<const CountedPart> first) {
+                             return Meet(window, place, joint, first);
+                           }});
   }
   std::vector<Measured> Measure(std::span<const std::string_view> texts) const override;
 
@@ -226,11 +230,11 @@ class SentencePieceCounter final : public Counter {
   // until it returns false; `border`: `end` lies between two code points that are in no token side
   // by side.
   template <typename Use>
-  void ForEachPiece(std::string_view text, Place place, PieceCounts* counts, Use&& use) const;
-  Tail CountTail(std::string_view text, Place place) const;
+  void ForEachPiece(std::string_view text, PartStart place, PieceCounts* counts, Use&& use) const;
+  Tail CountTail(std::string_view text, PartStart place) const;
   Measured MeasureOne(std::string_view text, PieceCounts* counts) const;
-  std::optional<Meeting> Meet(std::string_view window, Place place, std::size_t joint,
-                              std::span<const Cut> first) const;
+  std::optional<Meeting> Meet(std::string_view window, PartStart place, std::size_t joint,
+                              std::span<const CountedPart> first) const;
 
   // Whether a border of pieces stays one whatever is appended: what an added token comes to cover
   // starts behind it, and none that starts before it reaches over it.
@@ -249,7 +253,7 @@ class SentencePieceCounter final : public Counter {
 };
 
 template <typename Use>
-void SentencePieceCounter::ForEachPiece(std::string_view text, Place place, PieceCounts* counts,
+void SentencePieceCounter::ForEachPiece(std::string_view text, PartStart place, PieceCounts* counts,
                                         Use&& use) const {
   bool going = true;
   added_.ForEach(text, [&](std::string_view part, std::optional<TokenId> token) {
@@ -259,7 +263,7 @@ void SentencePieceCounter::ForEachPiece(std::string_view text, Place place, Piec
       going = use(start + part.size(), std::int64_t{1}, false);
       return;
     }
-    const bool continues = place == Place::kBorder && start == 0;
+    const bool continues = place == PartStart::kBorder && start == 0;
     pieces_.ForEachPiece(part, continues ? Begin::kAsItIs : begin_,
                          [&](std::size_t end, std::string_view piece) {
                            if (!going) return;
@@ -269,9 +273,9 @@ void SentencePieceCounter::ForEachPiece(std::string_view text, Place place, Piec
   });
 }
 
-Tail SentencePieceCounter::CountTail(std::string_view text, Place place) const {
+Tail SentencePieceCounter::CountTail(std::string_view text, PartStart place) const {
   Tail tail;
-  std::vector<Cut> borders;
+  std::vector<CountedPart> borders;
   PieceCounts counts(pieces_, text.size());
   ForEachPiece(text, place, &counts, [&](std::size_t end, std::int64_t tokens, bool border) {
     tail.tokens += tokens;
@@ -297,17 +301,18 @@ std::vector<Measured> SentencePieceCounter::Measure(std::span<const std::string_
 Measured SentencePieceCounter::MeasureOne(std::string_view text, PieceCounts* counts) const {
   MeasuredBorders borders(text.size());
   std::int64_t total = 0;
-  ForEachPiece(text, Place::kStart, counts, [&](std::size_t end, std::int64_t tokens, bool border) {
-    total += tokens;
-    if (border) borders.Add({end, total});
-    return true;
-  });
+  ForEachPiece(text, PartStart::kStart, counts,
+               [&](std::size_t end, std::int64_t tokens, bool border) {
+                 total += tokens;
+                 if (border) borders.Add({end, total});
+                 return true;
+               });
   return std::move(borders).Finish(total, [&](std::size_t at) { return IsLasting(text, at); });
 }
 
-std::optional<Meeting> SentencePieceCounter::Meet(std::string_view window, Place place,
+std::optional<Meeting> SentencePieceCounter::Meet(std::string_view window, PartStart place,
                                                   std::size_t joint,
-                                                  std::span<const Cut> first) const {
+                                                  std::span<const CountedPart> first) const {
   MeetingFinder finder(joint, first);
   std::optional<Meeting> meeting;
   std::int64_t before = 0;
@@ -320,23 +325,24 @@ std::optional<Meeting> SentencePieceCounter::Meet(std::string_view window, Place
   return meeting;
 }
 
-Cut SentencePieceCounter::LongestPrefix(std::string_view text, std::int64_t limit) const {
+CountedPart SentencePieceCounter::LongestPrefix(std::string_view text, std::int64_t limit) const {
   if (!utf8::IsValid(text)) return Counter::LongestPrefix(text, limit);
   std::size_t end = 0;
   std::int64_t tokens = 0;
-  std::vector<Cut> borders = {{}};  // that are surely not too far
+  std::vector<CountedPart> borders = {{}};  // that are surely not too far
   PieceCounts counts(pieces_, text.size());
-  ForEachPiece(text, Place::kStart, &counts, [&](std::size_t at, std::int64_t count, bool border) {
-    tokens += count;
-    end = at;
-    if (border && tokens <= limit - kPieceSlack) borders.push_back({at, tokens});
-    return tokens <= limit + kPieceSlack;
-  });
+  ForEachPiece(text, PartStart::kStart, &counts,
+               [&](std::size_t at, std::int64_t count, bool border) {
+                 tokens += count;
+                 end = at;
+                 if (border && tokens <= limit - kPieceSlack) borders.push_back({at, tokens});
+                 return tokens <= limit + kPieceSlack;
+               });
   while (borders.size() > 1 && added_.Cross(text, borders.back().bytes)) borders.pop_back();
-  const Cut sure = borders.back();
+  const CountedPart sure = borders.back();
   if (end - sure.bytes > kMostPiecesSearched)
     return Counter::LongestPrefix(text.substr(0, end), limit);
-  const Place place = sure.bytes == 0 ? Place::kStart : Place::kBorder;
+  const PartStart place = sure.bytes == 0 ? PartStart::kStart : PartStart::kBorder;
   for (std::size_t at = end; at > sure.bytes; at = utf8::FloorBoundary(text, at - 1)) {
     tokens = sure.tokens + CountTail(text.substr(sure.bytes, at - sure.bytes), place).tokens;
     if (tokens <= limit) return {at, tokens};

@@ -261,16 +261,16 @@ TEST(SentencePieceTest, TheLongestPrefixFitsAndNoLongerOneDoes) {  // ASM-T6
         PieceCounterOf(SomeTokens(random), Begin::kMarked, SomeAddedPieces(random));
     const std::string text = SomePieceText(random, 120);
     const auto limit = static_cast<std::int64_t>(random.Below(60));
-    Cut longest;
+    CountedPart longest;
     for (std::size_t at = 0; at < text.size();) {
       utf8::Next(text, &at);
       const std::int64_t tokens = counter->CountText(text.substr(0, at)).tokens;
       if (tokens <= limit) longest = {at, tokens};
     }
-    const Cut cut = counter->LongestPrefix(text, limit);
+    const CountedPart cut = counter->LongestPrefix(text, limit);
     EXPECT_EQ(cut.bytes, longest.bytes) << limit << " of " << text;
     EXPECT_EQ(cut.tokens, longest.tokens);
-    const Cut tail = counter->LongestSuffix(text, limit);
+    const CountedPart tail = counter->LongestSuffix(text, limit);
     EXPECT_EQ(tail.tokens, counter->CountText(text.substr(text.size() - tail.bytes)).tokens);
     EXPECT_LE(tail.tokens, limit);
   }

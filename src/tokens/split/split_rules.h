@@ -136,11 +136,11 @@ std::size_t NumberEnd(std::string_view text, std::size_t at) {
 }
 
 enum class SpaceAtEnd : std::uint8_t { kCutAtLineEnd, kWhole };
-enum class LineEnds : std::uint8_t { kCut, kPlain };
+enum class LineEndRule : std::uint8_t { kCut, kPlain };
 
 // White space that nothing else took: up to the last line end of the run, else all but the last
 // code point, which belongs to what follows: \s*[\r\n]+|\s+(?!\S)|\s+
-template <SpaceAtEnd end_rule, LineEnds line_rule>
+template <SpaceAtEnd end_rule, LineEndRule line_rule>
 std::size_t SpaceEnd(std::string_view text, std::size_t at) {
   std::size_t end = at, last = at, after_line = 0;
   while (end < text.size()) {
@@ -151,7 +151,7 @@ std::size_t SpaceEnd(std::string_view text, std::size_t at) {
     if (IsLineEnd(text[last])) after_line = end;
   }
   if (end_rule == SpaceAtEnd::kWhole && end == text.size()) return end;
-  if (line_rule == LineEnds::kCut && after_line != 0) return after_line;
+  if (line_rule == LineEndRule::kCut && after_line != 0) return after_line;
   return end == text.size() || last == at ? end : last;
 }
 
@@ -181,7 +181,7 @@ struct Cl100kLike {
       if (end > word) return end;
     }
     const std::size_t signs = SignsEnd<'\r', '\n'>(text, at);
-    return signs > at ? signs : SpaceEnd<end_rule, LineEnds::kCut>(text, at);
+    return signs > at ? signs : SpaceEnd<end_rule, LineEndRule::kCut>(text, at);
   }
 };
 
@@ -217,7 +217,7 @@ struct O200k {
       if (word) return end + ContractionBytes<Contractions::kAnyCase>(text, end);
     }
     const std::size_t signs = SignsEnd<'\r', '\n', '/'>(text, at);
-    return signs > at ? signs : SpaceEnd<SpaceAtEnd::kCutAtLineEnd, LineEnds::kCut>(text, at);
+    return signs > at ? signs : SpaceEnd<SpaceAtEnd::kCutAtLineEnd, LineEndRule::kCut>(text, at);
   }
 
  private:
@@ -240,7 +240,7 @@ struct Gpt2 {
     if (IsLetter(first.cls)) return RunEnd<kLetters>(text, start + first.bytes);
     if (first.cls == CharClass::kNumber) return RunEnd<kNumbers>(text, start + first.bytes);
     const std::size_t signs = SignsEnd<>(text, at);
-    return signs > at ? signs : SpaceEnd<SpaceAtEnd::kCutAtLineEnd, LineEnds::kPlain>(text, at);
+    return signs > at ? signs : SpaceEnd<SpaceAtEnd::kCutAtLineEnd, LineEndRule::kPlain>(text, at);
   }
 };
 

@@ -7,10 +7,9 @@
 // Ownership: one thread for as long as the object lives. Thread-safety: all methods from any
 // thread.
 
-#ifndef DOSSIER_AGENTS_ENGINE_DEADLINE_H_
-#define DOSSIER_AGENTS_ENGINE_DEADLINE_H_
+#ifndef DOSSIER_BASE_DEADLINE_H_
+#define DOSSIER_BASE_DEADLINE_H_
 
-#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -20,22 +19,21 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 
-namespace dossier::agents {
+namespace dossier {
 
 class Deadline {
  public:
   // Without a limit the token is cancelled by `parent` alone.
   Deadline(const CancelToken& parent, std::optional<Millis> limit, std::string reason)
       : source_(parent) {
-    if (limit) {
-      thread_ = std::thread([this, limit = *limit, reason = std::move(reason)] {
-        std::unique_lock lock(mutex_);
-        if (ended_.wait_for(lock, limit, [this] { return done_; })) return;
-        lock.unlock();
-        passed_ = true;
-        source_.Cancel(reason);
-      });
-    }
+    if (!limit) return;
+    end_ = std::chrono::steady_clock::now() + *limit;
+    thread_ = std::thread([this, reason = std::move(reason)] {
+      std::unique_lock lock(mutex_);
+      if (ended_.wait_until(lock, *end_, [this] { return done_; })) return;
+      lock.unlock();
+      source_.Cancel(reason);
+    });
   }
   ~Deadline() {
     {
@@ -49,19 +47,19 @@ class Deadline {
   Deadline& operator=(const Deadline&) = delete;
 
   CancelToken token() const { return source_.token(); }
-  bool passed() const { return passed_; }
+  bool passed() const { return end_ && std::chrono::steady_clock::now() >= *end_; }
   // Ends the work now, for another reason than time.
   void Cancel(std::string reason) { source_.Cancel(std::move(reason)); }
 
  private:
   CancelSource source_;
-  std::atomic<bool> passed_ = false;
+  std::optional<std::chrono::steady_clock::time_point> end_;
   std::mutex mutex_;
   std::condition_variable ended_;
   bool done_ = false;
   std::thread thread_;
 };
 
-}  // namespace dossier::agents
+}  // namespace dossier
 
-#endif  // DOSSIER_AGENTS_ENGINE_DEADLINE_H_
+#endif  // DOSSIER_BASE_DEADLINE_H_
