@@ -15,13 +15,14 @@
 // A run that began always ends in an Answer, also at a limit, when it was cancelled or when the
 // model failed: `status` says how, `error` why. Errors are those before a run exists: no model
 // or an empty question (kInvalidArgument), a schema that is none (kConfig), a limit that is not
-// above 0, or one of cost for a model without a price (kInvalidArgument), a context that cannot be
-// read (kNotFound, kPermission, kIsDevice, kDamaged), the user's own configuration or layouts
-// (kConfig, kNotFound, kRefused), a memory that cannot be opened, no place for the run's record
-// (kIo, kPermission). Units: tokens, US dollars, milliseconds. Ownership: plain values; options
-// share the model. Thread-safety: many calls at once, with one Model, too; each blocks its own
-// thread. Callbacks come from the run's threads, one at a time for one call; they must not block
-// and must not throw.
+// above 0, or one of cost for a model without a price (kInvalidArgument), an image that is none or
+// that no model takes (kInvalidArgument, kUsage, kTooLong, kNetwork), a context or image that
+// cannot be read (kNotFound, kPermission, kIsDevice, kDamaged), the user's own configuration or
+// layouts (kConfig, kNotFound, kRefused), a memory that cannot be opened, no place for the run's
+// record (kIo, kPermission). Units: tokens, US dollars, milliseconds. Ownership: plain values;
+// options share the model. Thread-safety: many calls at once, with one Model, too; each blocks its
+// own thread. Callbacks come from the run's threads, one at a time for one call; they must not
+// block and must not throw.
 
 #ifndef DOSSIER_ASK_H_
 #define DOSSIER_ASK_H_
@@ -61,6 +62,15 @@ struct AskTool {
   std::function<Result<std::string>(std::string_view arguments, const CancelToken& cancel)> run;
 };
 
+// An image (PNG, JPEG, GIF, WebP; at most 16 MiB) that code shows to the model of a sub-call by its
+// name: llm_query("Which rooms are there?", media="plan"). Code can name nothing else, so that
+// nothing is read or fetched that is not given here.
+struct AskImage {
+  std::string name;   // a letter, then letters, digits, _ and -
+  std::string place;  // a file, or an http or https address, which is fetched once
+  std::string bytes;  // the image itself, instead of a place
+};
+
 struct AskOptions {
   Model model;
   Model sub_model;    // of questions that code asks about parts; none: `model`
@@ -83,6 +93,9 @@ struct AskOptions {
   std::function<std::string(std::string_view answer)> check;
   int repairs = 2;  // how often an answer that is not as required may be mended
   std::vector<AskTool> tools;
+  // The run is then one of code: neither Mode::kDirect nor a depth of 0 goes with them, and one of
+  // its models must take images, as its model data say.
+  std::vector<AskImage> media;
   SandboxOptions sandbox;   // its texts and `cancel` are not looked at
   SandboxPool pool;         // where code runs; none: one is made for this call
   Memory memory;            // read and written by the run; none: off

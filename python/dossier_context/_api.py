@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import difflib
 import inspect
 import json
@@ -20,6 +21,7 @@ from ._tools import Tools, offer
 from ._values import SealedText, checked, encode, is_large, utf8
 
 Source = Union[str, "os.PathLike[str]", "Context"]
+Image = Union[str, "os.PathLike[str]", bytes]  # a path, an http or https address, or the image itself
 
 
 class Context:
@@ -142,7 +144,8 @@ class _Asked:
     """A question on its way: its parameters, its functions, and how its answer is read."""
 
     def __init__(self, question: str, sources: tuple[Source, ...], loop: Any = None, *, schema: Any = None,
-                 tools: Tools | None = None, model: str | None = None, sub_model: str | None = None,
+                 tools: Tools | None = None, media: Mapping[str, Image] | None = None, model: str | None = None,
+                 sub_model: str | None = None,
                  mode: str = "auto", max_usd: float | None = None, max_calls: int | None = None,
                  max_tokens: int | None = None, max_seconds: float | None = None, max_turns: int | None = None,
                  seed: int | None = None, temperature: float | None = None, repairs: int | None = None,
@@ -156,6 +159,7 @@ class _Asked:
             "max_time_s": max_seconds, "max_turns": max_turns, "seed": seed, "temperature": temperature,
             "repairs": repairs, "layouts_dir": None if layouts_dir is None else os.fspath(layouts_dir),
             "schema": None if schema is None else schema_of(schema),
+            "media": _media_of(media) if media else None,
             "model_options": dict(model_options) if model_options else None}
         self.params: dict[str, Any] = {"question": question,
                                        **{name: value for name, value in given.items() if value is not None}}
@@ -200,6 +204,24 @@ def _context_of(sources: tuple[Source, ...]) -> Context | None:
     return Context.open(*sources) if sources else None  # type: ignore[arg-type]
 
 
+def _media_of(media: Mapping[str, Image]) -> list[dict[str, str]]:
+    """Images by the names that code calls them. The child reads a path and fetches an address."""
+    if not isinstance(media, Mapping):
+        raise UsageError('media: give names and images, such as {"plan": "floor.png"}', code="usage")
+    sent = []
+    for name, image in media.items():
+        if isinstance(image, (bytes, bytearray, memoryview)):
+            sent.append({"name": utf8(name, "media"), "data": base64.b64encode(image).decode("ascii")})
+        elif isinstance(image, (str, os.PathLike)):
+            place = utf8(os.fsdecode(image), f"media[{name!r}]")
+            web = place.startswith(("http://", "https://"))
+            sent.append({"name": utf8(name, "media"), "place": place if web else os.path.abspath(place)})
+        else:
+            raise UsageError(f"media[{name!r}] is a {type(image).__name__}; give a path, an address or the bytes of an "
+                             "image", code="usage")
+    return sent
+
+
 _OPTIONS = [name for name, one in inspect.signature(_Asked).parameters.items() if one.kind is one.KEYWORD_ONLY]
 
 
@@ -213,7 +235,7 @@ def _check_options(call: str, options: Mapping[str, Any]) -> None:
 def ask(question: str, *sources: Source, **options: Any) -> Answer:
     """One question over files, folders or a Context; without any, over nothing.
 
-    Options: schema, tools, model, sub_model, mode, max_usd, max_calls, max_tokens, max_seconds, max_turns, seed,
+    Options: schema, tools, media, model, sub_model, mode, max_usd, max_calls, max_tokens, max_seconds, max_turns, seed,
     temperature, repairs, layouts_dir, model_options (docs/guide/python.md).
     Raises DossierError; what is in hand then is in its `partial`.
     """

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/files/file.h"
+#include "base/text/text.h"
 #include "testing/result_matchers.h"
 #include "testing/thread_sanitizer.h"
 
@@ -197,6 +198,60 @@ TEST_F(AskTest, CodeWritesFilesForTheCaller) {  // REC-83
   EXPECT_EQ(answer->files[0].bytes, 1u);
   EXPECT_THAT(Ask("How many x?", {Text("x y x")}, options),
               FailsWith(ErrorCode::kUsage, "holds files already"));
+}
+
+TEST_F(AskTest, CodeShowsImagesToAModel) {  // REC-50
+  std::filesystem::create_directories(Path(".config/dossier"));
+  Write(".config/dossier/dossier.yml", "models: {data: [models.yaml]}\n");
+  Write(
+      ".config/dossier/models.yaml",
+      "schema: dossier.models/1\nmodels:\n  - {name: scripted, provider: scripted, window: 131072, "
+      "max_output: 16384, image: {tokens: 100}, as_of: 2026-11-27, source: a test}\n");
+  std::string png;
+  ASSERT_TRUE(AppendBase64(
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElF"
+      "TkSuQmCC",
+      &png));
+  constexpr std::string_view kShows =
+      "- \"```repl\\nprint(llm_query('Which?', media=['plan', 'other']))\\n```\"\n"
+      "- a dot\n- \"FINAL: a dot\"\n";
+  AskOptions options = With(Script(kShows));
+  options.media = {{.name = "plan", .place = Write("plan.png", png), .bytes = {}},
+                   {.name = "other", .place = {}, .bytes = png}};
+  int shown = 0;
+  options.on_event = [&](const RunEvent& event) {
+    shown += event.type == "request.sent" && event.data.find("\"media\"") != std::string::npos;
+  };
+  const auto answer = Ask("What is drawn?", {}, options);
+  ASSERT_THAT(answer, Succeeds());
+  EXPECT_EQ(answer->text, "a dot");
+  EXPECT_EQ(shown, 1);
+
+  const auto with = [&](AskImage image) {
+    AskOptions one = With(Script(kShows));
+    one.media = {std::move(image)};
+    return Ask("What is drawn?", {}, one);
+  };
+  EXPECT_THAT(with({.name = "plan", .place = Path("none.png"), .bytes = {}}),
+              FailsWith(ErrorCode::kNotFound, "none.png"));
+  EXPECT_THAT(with({.name = "plan", .place = Write("t.txt", "words"), .bytes = {}}),
+              FailsWith(ErrorCode::kInvalidArgument, "t.txt is no image (PNG, JPEG, GIF, WebP)"));
+  EXPECT_THAT(with({.name = "plan", .place = {}, .bytes = {}}),
+              FailsWith(ErrorCode::kInvalidArgument, "needs a place"));
+  EXPECT_THAT(with({.name = "7", .place = {}, .bytes = png}),
+              FailsWith(ErrorCode::kUsage, "begins with a letter"));
+  options.media[1].name = "plan";
+  EXPECT_THAT(Ask("?", {}, options), FailsWith(ErrorCode::kUsage, "two images of this name"));
+  options.media.pop_back();
+  options.max_depth = 0;
+  EXPECT_THAT(Ask("?", {}, options), FailsWith(ErrorCode::kInvalidArgument, "at depth 0"));
+  options.max_depth = 1;
+  options.mode = AskOptions::Mode::kDirect;
+  EXPECT_THAT(Ask("?", {}, options), FailsWith(ErrorCode::kInvalidArgument, "mode direct"));
+  std::filesystem::remove(Path(".config/dossier/dossier.yml"));
+  AskOptions blind = With(Script(kShows));
+  blind.media = options.media;
+  EXPECT_THAT(Ask("?", {}, blind), FailsWith(ErrorCode::kInvalidArgument, "takes no images"));
 }
 
 TEST_F(AskTest, ALimitOfCostNeedsAPrice) {

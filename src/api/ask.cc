@@ -8,6 +8,7 @@
 #include "ask/engine.h"
 #include "ask/tools.h"
 #include "base/files/locations.h"
+#include "base/net/named_place.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "model/schema/schema_source.h"
@@ -173,6 +174,29 @@ Result<std::vector<ask::Tool>> ToolsOf(const std::vector<AskTool>& given) {
   return out;
 }
 
+Result<std::vector<ask::Medium>> MediaOf(const std::vector<AskImage>& given,
+                                         const CancelToken& cancel) {
+  std::vector<ask::Medium> out;
+  for (const AskImage& image : given) {
+    if (image.place.empty() == image.bytes.empty()) {
+      return MakeError(
+          ErrorCode::kInvalidArgument,
+          "the image \"{}\" needs a place, which is a path or an address, or its bytes",
+          image.name);
+    }
+    std::string read;
+    if (!image.place.empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(read,
+                               ReadNamedPlace(image.place, ask::kMaxImage, Network::kAny, cancel));
+    }
+    DOSSIER_ASSIGN_OR_RETURN(ask::Medium medium,
+                             ask::MediumOf(image.name, image.place.empty() ? "bytes" : image.place,
+                                           image.place.empty() ? image.bytes : read, cancel));
+    out.push_back(std::move(medium));
+  }
+  return out;
+}
+
 AnswerStatus AnswerStatusOf(ask::RunStatus status) {
   switch (status) {
     case ask::RunStatus::kFinal:
@@ -250,6 +274,7 @@ Result<Answer> Ask(std::string_view question, const std::vector<Context>& contex
   ask::Request request = RequestOf(question, options, *model);
   DOSSIER_ASSIGN_OR_RETURN(request.requirements, RequirementsOf(options));
   DOSSIER_ASSIGN_OR_RETURN(request.tools, ToolsOf(options.tools));
+  DOSSIER_ASSIGN_OR_RETURN(request.media, MediaOf(options.media, options.cancel));
   request.repairs = options.repairs;
   DOSSIER_ASSIGN_OR_RETURN(request.context,
                            Load(contexts, records.journal->content(), config, options.cancel));

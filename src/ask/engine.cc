@@ -144,6 +144,7 @@ class Engine::Impl {
   Result<Plan> DryRun(const Request& request, const CancelToken& cancel);
 
  private:
+  Status CheckMedia(const Request& request) const;
   Result<PromptBook> Prompts(const Request& request);
   Result<std::vector<std::string>> ReadUserSections(const Request& request,
                                                     const CancelToken& cancel,
@@ -313,8 +314,35 @@ void Engine::Impl::KeepAnswer(RunState& run, const CallResult& result) const {
                  .details = {{"kind", "answer"}, {"ref", answer.run}}});
 }
 
+// Images that no model will be shown are a mistake of whoever asked; whoever goes on with a run has
+// asked before.
+Status Engine::Impl::CheckMedia(const Request& request) const {
+  if (request.media.empty()) return {};
+  DOSSIER_RETURN_IF_ERROR(CheckNamesDiffer(request.media));
+  if (request.mode == Mode::kDirect) {
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "only code can show images to a model, and mode direct runs none: leave it "
+                     "out, or the images");
+  }
+  if (request.limits.depth == 0) {
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "at depth 0 code asks no model, so it can show no image: allow a depth of 1, "
+                     "or leave the images out");
+  }
+  std::vector<const driver::BoundModel*> asked{&options_.sub};
+  if (options_.child) asked.push_back(&*options_.child);
+  for (const auto& [name, model] : options_.named) asked.push_back(&model);
+  return CheckSomeTakesImages(asked);
+}
+
 Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& cancel,
                                   EventSink& events, const Continuation* how) {
+  if (!how) {
+    DOSSIER_RETURN_IF_ERROR(CheckMedia(request));
+    if (options_.journal) {
+      DOSSIER_RETURN_IF_ERROR(StoreMedia(request.media, options_.journal->content()));
+    }
+  }
   auto started = options_.clock->Now();
   const bool compared = how && how->how == Continuation::How::kCompared;
   std::shared_ptr<Replay> replay;
@@ -478,6 +506,7 @@ void Engine::Impl::Fill(RunState& run, CallResult result, const Replay* replay, 
 }
 
 Result<Plan> Engine::Impl::DryRun(const Request& request, const CancelToken& cancel) {
+  DOSSIER_RETURN_IF_ERROR(CheckMedia(request));
   DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts(request));
   DOSSIER_ASSIGN_OR_RETURN(std::vector<std::string> told,
                            ReadUserSections(request, cancel, &prompts));

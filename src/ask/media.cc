@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "assembly/layout/image.h"
 #include "base/hash.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
+#include "inspect/describe/describe.h"
 
 namespace dossier::ask {
 namespace {
@@ -39,7 +41,8 @@ Result<std::vector<std::string>> NamesIn(const Json& given) {
 Result<Medium> MakeMedium(std::string name, std::string from, assembly::Block image) {
   if (!IsMediumName(name)) {
     return MakeError(ErrorCode::kUsage,
-                     "--media {}={}: a name has letters, digits, _ and -, and begins with a letter",
+                     "the name of an image is \"{}\" ({}): a name has letters, digits, _ and -, "
+                     "and begins with a letter",
                      name, from);
   }
   std::string bytes;
@@ -51,6 +54,39 @@ Result<Medium> MakeMedium(std::string name, std::string from, assembly::Block im
                 .image = std::move(image),
                 .bytes = bytes.size(),
                 .sha256 = Sha256Hex(bytes)};
+}
+
+Result<Medium> MediumOf(std::string name, std::string from, std::string_view bytes,
+                        const CancelToken& cancel) {
+  if (bytes.size() > kMaxImage) {
+    return MakeError(ErrorCode::kTooLong, "{} is larger than {} bytes", from, kMaxImage);
+  }
+  auto image = assembly::ImageBlock(bytes);
+  if (!image) {
+    return MakeError(ErrorCode::kInvalidArgument, "{} is no image (PNG, JPEG, GIF, WebP)", from);
+  }
+  // A file that begins as an image may have been cut off: a provider would refuse it late, or a
+  // model make something up.
+  DOSSIER_ASSIGN_OR_RETURN(
+      const inspect::Description about,
+      inspect::Describe(*inspect::MemorySource(std::string(bytes), from), {}, cancel));
+  const bool sized =
+      std::ranges::any_of(about.details, [](const auto& detail) { return detail.name == "width"; });
+  if (!sized) {
+    return MakeError(ErrorCode::kDamaged, "{} is damaged: its width and height cannot be read",
+                     from);
+  }
+  return MakeMedium(std::move(name), std::move(from), std::move(*image));
+}
+
+Status CheckNamesDiffer(std::span<const Medium> media) {
+  for (auto one = media.begin(); one != media.end(); ++one) {
+    if (std::find_if(media.begin(), one,
+                     [&](const Medium& other) { return other.name == one->name; }) != one) {
+      return MakeError(ErrorCode::kUsage, "there are two images of this name: {}", one->name);
+    }
+  }
+  return {};
 }
 
 Result<std::vector<const Medium*>> MediaOf(const JsonObject& args, std::span<const Medium> media) {
@@ -77,6 +113,16 @@ Status CheckTakesImages(const driver::BoundModel& to) {
       "the model {} takes no images: its entry in the model data does not say what one "
       "costs (`image: {{tokens: N}}`, beside `window`)",
       to.name);
+}
+
+Status CheckSomeTakesImages(std::span<const driver::BoundModel* const> models) {
+  Status first;
+  for (const driver::BoundModel* model : models) {
+    const Status takes = CheckTakesImages(*model);
+    if (takes) return takes;
+    if (first) first = takes;
+  }
+  return first;
 }
 
 std::string DescribeMedia(std::span<const Medium> media) {

@@ -12,8 +12,13 @@ namespace {
 // Keeps the text, passes it on, and lets one thread wait for the end.
 class WaitingSink final : public model::Sink {
  public:
-  WaitingSink(const CallHooks& hooks, const RetryPolicy& retry, const Clock& clock)
-      : hooks_(hooks), retry_(retry), clock_(clock) {}
+  // `left`: whether an attempt has left; shared by the attempts of one call.
+  WaitingSink(const CallHooks& hooks, const RetryPolicy& retry, const Clock& clock, bool& left)
+      : hooks_(hooks), retry_(retry), clock_(clock), left_(left) {}
+
+  void OnSending() override {
+    if (!std::exchange(left_, true) && hooks_.leaves) hooks_.leaves();
+  }
 
   void OnDelta(std::string_view text) override {
     if (!first_text_) first_text_ = clock_.Now();
@@ -48,6 +53,7 @@ class WaitingSink final : public model::Sink {
   const CallHooks& hooks_;
   const RetryPolicy& retry_;
   const Clock& clock_;
+  bool& left_;
   std::string partial_;
   std::optional<Clock::Steady> first_text_;
   std::mutex mutex_;
@@ -81,9 +87,9 @@ Called Caller::Ask(const BoundModel& model, model::Request request, const CallHo
   const Clock::Steady begun = clock_->Now();
   const auto shared = std::make_shared<const model::Request>(std::move(request));
   Called called{.reply = MakeError(ErrorCode::kInternal, "not asked")};
-  bool told = false;
+  bool told = false, left = false;
   const auto attempt = [&]() -> Result<model::Reply> {
-    const auto sink = std::make_shared<WaitingSink>(hooks, retry_, *clock_);
+    const auto sink = std::make_shared<WaitingSink>(hooks, retry_, *clock_, left);
     model.gate->Submit(shared, ledger_, stage, cancel, sink);
     if (hooks.sent && !std::exchange(told, true)) hooks.sent();
     Result<model::Reply> reply = sink->Wait();

@@ -10,9 +10,9 @@
 // The events of a journal are the driver's own, so it writes them in the hooks; when each hook runs
 // is the same for all.
 //
-// Thread-safety: all methods from any thread. Ask blocks its caller; on_delta and on_retry come
-// from the network thread, the other hooks from the caller's. Ownership: the ledger outlives this,
-// and this outlives the requests given to Submit.
+// Thread-safety: all methods from any thread. Ask blocks its caller; leaves, on_delta and on_retry
+// come from the network thread, the other hooks from the caller's. Ownership: the ledger outlives
+// this, and this outlives the requests given to Submit.
 
 #ifndef DOSSIER_DRIVER_CALLER_H_
 #define DOSSIER_DRIVER_CALLER_H_
@@ -70,6 +70,10 @@ struct Called {
 struct CallHooks {
   // Before anything is sent. An error is the call's, and nothing is sent.
   std::function<Status(const model::Request& request)> sending;
+  // When the first attempt is about to leave, which may be long after it was handed over: until
+  // then nothing was sent. Not called for one that is refused or cancelled before, nor for one that
+  // a gate answers by itself. From the network thread or the caller's; must not block.
+  std::function<void()> leaves;
   // While the request is on its way: for what need not delay it.
   std::function<void()> sent;
   // `so_far` is the text of this attempt with `delta` at its end.

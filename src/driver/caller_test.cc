@@ -111,6 +111,21 @@ TEST_F(CallerTest, ARetriedCallIsWrittenDownOnce) {
   EXPECT_THAT(order_, ElementsAre("sending", "sent", "reply"));
 }
 
+TEST_F(CallerTest, ACallIsToldOnceWhenItLeavesAndNeverIfItDoesNot) {
+  const BoundModel model = Scripted("- {fail: {status: 503}}\n- three");
+  int left = 0;
+  const CallHooks hooks{.leaves = [&] { ++left; }};
+  Caller caller(ledger_, clock_,
+                {.max_wait = Millis(60'000), .wait = [](Millis, const CancelToken&) {}});
+  CancelSource cancelled;
+  cancelled.Cancel("not now");
+  EXPECT_THAT(caller.Ask(model, Request(), hooks, cancelled.token()).reply,
+              FailsWith(ErrorCode::kCancelled, "not now"));
+  EXPECT_EQ(left, 0);
+  EXPECT_THAT(caller.Ask(model, Request(), hooks, {}).reply, Succeeds());
+  EXPECT_EQ(left, 1);
+}
+
 TEST_F(CallerTest, TextIsToldAsItArrives) {
   const BoundModel model = Scripted("- one two three");
   Caller caller(ledger_, clock_);

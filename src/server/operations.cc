@@ -41,7 +41,7 @@ constexpr Operation kOperations[] = {
     {"ask",
      "Paid: a model answers a question over the whole context, with citations. If still running, "
      "call again with its run id.",
-     R"({"type":"object","properties":{"context":{"type":"string"},"question":{"type":"string"},"run":{"type":"string"},"schema":{"type":"object"},"max_usd":{"type":"number"},"max_calls":{"type":"integer"},"wait_s":{"type":"integer","minimum":0,"maximum":3600,"default":45}},"additionalProperties":false})",
+     R"({"type":"object","properties":{"context":{"type":"string"},"question":{"type":"string"},"run":{"type":"string"},"schema":{"type":"object"},"images":{"type":"object","description":"name: path"},"max_usd":{"type":"number"},"max_calls":{"type":"integer"},"wait_s":{"type":"integer","minimum":0,"maximum":3600,"default":45}},"additionalProperties":false})",
      kAsks, AskOperation},
     {"estimate", "Free: calls, tokens and money an ask would need.",
      R"({"type":"object","properties":{"context":{"type":"string"},"question":{"type":"string"}},"required":["context","question"],"additionalProperties":false})",

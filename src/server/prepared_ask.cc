@@ -84,6 +84,7 @@ Result<PreparedAsk> PrepareAsk(Workspace& workspace, const AskWish& wish, AskPla
   PreparedAsk out;
   out.request.question = wish.question;
   out.request.mode = wish.mode;
+  out.request.media = wish.media;
   if (wish.schema) {
     DOSSIER_ASSIGN_OR_RETURN(const auto schema, model::JsonSchema::Compile(*wish.schema));
     out.request.requirements.push_back(ask::RequireSchema(schema));

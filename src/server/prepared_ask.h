@@ -42,7 +42,8 @@ struct AskWish {
   std::optional<std::uint64_t> seed;  // unset: drawn
   std::optional<std::chrono::milliseconds> max_time;
   std::optional<int> max_depth;
-  std::optional<Purse> purse;  // of the caller, who pays beside the server's own sum
+  std::vector<ask::Medium> media;  // that code shows to a model; a queued run has none
+  std::optional<Purse> purse;      // of the caller, who pays beside the server's own sum
 };
 
 // Where an ask takes its context from and leaves its record.

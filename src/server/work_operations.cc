@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "app/open_model.h"
+#include "base/files/file.h"
 #include "base/text/text.h"
 #include "server/operation_list.h"
 #include "server/owners.h"
@@ -55,6 +56,27 @@ std::string BlockText(const BlockResult& result) {
 
 bool Succeeded(BlockStatus status) {
   return status == BlockStatus::kOk || status == BlockStatus::kFinal;
+}
+
+// Images by name, each a file that this server may read.
+Result<std::vector<ask::Medium>> ImagesOf(const Workspace& workspace, const JsonObject& arguments,
+                                          const CancelToken& cancel) {
+  std::vector<ask::Medium> media;
+  const Json* given = Find(arguments, "images");
+  if (!given) return media;
+  for (const auto& [name, place] : given->get_object()) {
+    if (!place.is_string()) {
+      return MakeError(ErrorCode::kInvalidArgument, "/images/{}: must be a path", name);
+    }
+    const std::string path(place.get_string());
+    DOSSIER_ASSIGN_OR_RETURN(const std::string real, workspace.Admit(path));
+    DOSSIER_ASSIGN_OR_RETURN(const UniqueFd file, workspace.OpenFile(real));
+    DOSSIER_ASSIGN_OR_RETURN(const std::string bytes, ReadAll(file.get(), path, ask::kMaxImage));
+    DOSSIER_ASSIGN_OR_RETURN(ask::Medium medium,
+                             ask::MediumOf(std::string(name), path, bytes, cancel));
+    media.push_back(std::move(medium));
+  }
+  return media;
 }
 
 Result<AskWish> WishOf(const JsonObject& arguments, const CallScope& scope) {
@@ -150,6 +172,7 @@ Result<Output> AskOperation(Workspace& workspace, const JsonObject& arguments,
   }
   if (run.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(AskWish wish, WishOf(arguments, scope));
+    DOSSIER_ASSIGN_OR_RETURN(wish.media, ImagesOf(workspace, arguments, scope.cancel));
     if (scope.caller.usd_day) {
       wish.purse = PurseOf(workspace.options().data_folder, scope.caller.id, *scope.caller.usd_day,
                            workspace.options().clock);

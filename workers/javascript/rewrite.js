@@ -41,6 +41,7 @@ class Rewriting {
   names = [];
   functions = [];
   last = [];  // names that the last statement sets
+  body_ = [];  // the statements as the parser sees them
   constructor(source) { this.places = new Places(source); }
 
   edit(at, end, text) { push(this.edits, { __proto__: null, at, end, text }); }
@@ -199,5 +200,6 @@ const rewrite = (code) => {
   const body = statementsOf(code);
   const rewriting = new Rewriting(`${HEAD}${code}${TAIL}`);
   rewriting.statements(body);
+  rewriting.body_ = body;
   return rewriting;
 };

@@ -210,7 +210,7 @@ let current;
 const begin = (code, number) => {
   notes = [];
   printed = false;
-  current = { __proto__: null, code, number, file: `<block ${number}>`, names: [], last: [], failure: undefined, refused: "" };
+  current = { __proto__: null, code, number, file: `<block ${number}>`, names: [], last: [], typed: [], failure: undefined, refused: "" };
   mapSet(blocks, number, code);
   let plan;
   try {
@@ -229,6 +229,7 @@ const begin = (code, number) => {
   }
   current.names = plan.names;
   current.last = plan.last;
+  current.typed = typedBy(plan.body_);
   try {
     for (let i = 0; i < plan.functions.length; i++) host.evaluate(plan.functions[i].text, current.file, plan.functions[i].line);
     return host.evaluate(plan.body(), current.file, 1);
@@ -321,7 +322,9 @@ const shownLast = (value) => {
 };
 
 const end = (how, promise, number, line, openCalls) => {
-  const result = { status: "ok", notes, vars: listVariables(), assigned: [], last: "", error: null, refused: current.refused };
+  const result = { status: "ok", notes, vars: listVariables(), assigned: [], last: "", error: null, refused: current.refused,
+    typed: current.typed ?? [] };
+  if (current.typed === undefined) result.touches_data = false;
   for (let i = 0; i < current.names.length; i++) if (hasOwn(global, current.names[i])) push(result.assigned, current.names[i]);
   const stopped = (type, message) => ({ type, message, line, source: cutText(sourceLine(line), 500), traceback: "" });
   if (current.refused !== "") result.status = "not_run";
@@ -381,6 +384,7 @@ const reset = (keep) => {
   const kept = setOf(keep), names = ownNames(), own_ = keysOf(vars);
   for (let i = 0; i < names.length; i++) if (!setHas(kept, names[i])) delete global[names[i]];
   for (let i = 0; i < own_.length; i++) if (!setHas(kept, own_[i])) delete vars[own_[i]];
+  mapEach(fixed, (_, name) => { if (!setHas(kept, name)) mapDelete(fixed, name); });
   seedRandom(features.seed);
   fillVars();
 };

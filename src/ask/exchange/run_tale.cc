@@ -249,7 +249,7 @@ class Reader {
   Status RequestFailed(const store::Event& event, const Json& data) {
     At& at = Of(event.call);
     const std::int64_t id = FindInt(data, "request").value_or(-1);
-    if (Find(data, "unsent")) DOSSIER_RETURN_IF_ERROR(BesideSent(event, data, at));
+    if (Find(data, "unsent")) DOSSIER_RETURN_IF_ERROR(RequestSent(event, data));
     const bool beside = id >= 0 || !IsTurn(TextAt(data, "purpose"));
     if (TaleRequest* request = beside ? RequestOf(at, id) : nullptr) {
       request->error = TextAt(data, "message");

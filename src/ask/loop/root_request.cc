@@ -103,8 +103,9 @@ JsonArray PartsOf(const Json& report) {
   return parts;
 }
 
-void LogRequest(RunState& run, const RootRequest& about, const assembly::Assembled& prompt,
-                const std::string& hash) {
+// What the journal says of a request, beside its messages.
+JsonObject SentOf(RunState& run, const RootRequest& about, const assembly::Assembled& prompt,
+                  const std::string& hash) {
   JsonObject sent{{"purpose", model::PurposeName(about.purpose)},
                   {"turn", about.turn},
                   {"model", run.root.name},
@@ -113,11 +114,40 @@ void LogRequest(RunState& run, const RootRequest& about, const assembly::Assembl
                   {"parts", PartsOf(prompt.report)},
                   {"hash", hash}};
   if (!about.hint.empty()) sent["hint"] = run.log.Body(about.hint);
-  run.log.AddSent(std::move(sent), "messages", prompt.messages);
+  return sent;
 }
 
+// A request is recorded when it leaves the gate, not when it begins to wait there: of the children
+// of a batch most wait, and a process that is killed then has not sent what they wait with.
+class SentRecord {
+ public:
+  SentRecord(RunState& run, JsonObject sent, const assembly::Messages& messages)
+      : run_(run), waits_(std::move(sent)), messages_(messages) {}
+
+  // By the thread that lets it out; the second time nothing.
+  void Write() {
+    if (!waits_) return;
+    JsonObject sent = std::move(*waits_);
+    waits_.reset();
+    run_.log.AddSent(std::move(sent), "messages", messages_);
+  }
+  // In place of `request.sent`, what would have stood there: of one that never left.
+  void WriteUnsent(JsonObject failed) {
+    if (!waits_) return run_.log.Add("request.failed", std::move(failed));
+    for (auto& [key, value] : failed) (*waits_)[key] = std::move(value);
+    (*waits_)["unsent"] = true;
+    run_.log.AddTold("request.failed", std::move(*waits_), "messages", messages_);
+    waits_.reset();
+  }
+
+ private:
+  RunState& run_;
+  std::optional<JsonObject> waits_;  // unset once it is written
+  const assembly::Messages& messages_;
+};
+
 void LogReply(RunState& run, const RootRequest& about, const driver::Called& called,
-              const std::string& hash) {
+              const std::string& hash, SentRecord* sent) {
   JsonObject data{{"purpose", model::PurposeName(about.purpose)},
                   {"turn", about.turn},
                   {"ms", called.took.count()},
@@ -126,8 +156,9 @@ void LogReply(RunState& run, const RootRequest& about, const driver::Called& cal
     data["kind"] = ErrorName(called.reply.error().code);
     data["message"] = called.reply.error().message;
     if (about.partial && !called.partial.empty()) data["partial"] = run.log.Body(called.partial);
-    return run.log.Add("request.failed", std::move(data));
+    return sent->WriteUnsent(std::move(data));
   }
+  sent->Write();  // of a gate that knows the reply
   const model::Reply& reply = *called.reply;
   AddReply(reply, [&](std::string_view text) { return run.log.Body(text); }, &data);
   run.log.Add("reply.received", std::move(data));
@@ -165,15 +196,17 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
   };
   model::Request request = MakeRequest(run, prompt, about);
   const std::string hash = RequestHash(request, run.NameOf(run.root));
-  LogRequest(run, about, prompt, hash);
-  const driver::CallHooks hooks{.on_delta = [&](std::string_view delta, std::string_view so_far) {
+  SentRecord sent(run, SentOf(run, about, prompt, hash), prompt.messages);
+  if (run.log.HasAnswered(model::PurposeName(about.purpose))) sent.Write();
+  driver::CallHooks hooks{.leaves = [&] { sent.Write(); }};
+  hooks.on_delta = [&](std::string_view delta, std::string_view so_far) {
     show(filter.Push(delta));
     if (run.policy.repeats_itself && !stuck && delta.find('\n') != std::string_view::npos &&
         RepeatsLine(so_far)) {
       stuck = true;
       stop.Cancel("the reply repeats itself");
     }
-  }};
+  };
   driver::Called called =
       run.caller.Ask(run.root, std::move(request), hooks, stop.token(), about.stage);
   show(filter.Finish());
@@ -181,7 +214,7 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
   if (!called.reply && stuck && !run.cancel.cancelled()) {
     called.reply = model::Reply{.text = called.partial, .finish = model::Finish::kLength};
   }
-  LogReply(run, about, called, hash);
+  LogReply(run, about, called, hash, &sent);
   if (!called.reply && about.partial) *about.partial = std::move(called.partial);
   if (called.reply) RemoveMemoryBlocks(run, &*called.reply);
   return std::move(called.reply);

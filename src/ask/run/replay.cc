@@ -480,6 +480,13 @@ bool Replay::Holds(const std::string& hash) const {
   return Free(hash) > 0;
 }
 
+bool Replay::HasAnswered(std::int64_t call, std::string_view purpose) const {
+  std::lock_guard lock(mutex_);
+  const auto asked = asked_.find(call);
+  return asked != asked_.end() && !asked->second.empty() &&
+         asked->second.front().purpose == purpose;
+}
+
 void Replay::Inject(std::string reply) { injected_ = std::move(reply); }
 
 void Replay::GoLive() {

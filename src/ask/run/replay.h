@@ -78,6 +78,9 @@ class Replay {
   std::optional<Answer> TakeAnswer(const model::Request& request, std::string_view to = {});
   // Whether TakeAnswer has one.
   bool Holds(const std::string& hash) const;
+  // Whether the next request of a call's loop, for this purpose, was answered: also where its words
+  // are others now.
+  bool HasAnswered(std::int64_t call, std::string_view purpose) const;
 
   // The next request of the loop that has no recorded reply gets this text (`runs fork --cell`).
   void Inject(std::string reply);

@@ -71,11 +71,11 @@ Result<std::string> RunLog::ReadBody(const Json* body) const {
   return journal_->ReadBody(*body);
 }
 
-void RunLog::AddSent(std::int64_t call, JsonObject data, std::string_view key,
-                     const assembly::Messages& messages) {
+void RunLog::AddTold(std::int64_t call, std::string_view type, JsonObject data,
+                     std::string_view key, const assembly::Messages& messages) {
   std::lock_guard lock(telling_);
   data[key] = Messages(messages);
-  Add(call, "request.sent", std::move(data));
+  Add(call, type, std::move(data));
 }
 
 Json RunLog::Messages(const assembly::Messages& messages) {

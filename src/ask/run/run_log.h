@@ -51,7 +51,17 @@ class RunLog {
   // `request.sent`, with `messages` under `key`: in one step, so that no other request of the run
   // names a message before it is told.
   void AddSent(std::int64_t call, JsonObject data, std::string_view key,
+               const assembly::Messages& messages) {
+    AddTold(call, "request.sent", std::move(data), key, messages);
+  }
+  // The same for another event that holds messages.
+  void AddTold(std::int64_t call, std::string_view type, JsonObject data, std::string_view key,
                const assembly::Messages& messages);
+  // Whether the record has the answer to the loop's next request, which is for `purpose`: the
+  // request is then used up in its place, before a gate looks for the answer.
+  bool HasAnswered(std::int64_t call, std::string_view purpose) const {
+    return replay_ && replay_->HasAnswered(call, purpose);
+  }
   // Says from where the run goes on: `run.resumed`, `run.forked`. Before anything else is added.
   void Continue(std::string_view type, JsonObject data);
   // The data of the recorded event that comes next, which need not be added any more; none: it is
@@ -115,6 +125,11 @@ class CallLog {
   void AddSent(JsonObject data, std::string_view key, const assembly::Messages& messages) const {
     log_.AddSent(call_, std::move(data), key, messages);
   }
+  void AddTold(std::string_view type, JsonObject data, std::string_view key,
+               const assembly::Messages& messages) const {
+    log_.AddTold(call_, type, std::move(data), key, messages);
+  }
+  bool HasAnswered(std::string_view purpose) const { return log_.HasAnswered(call_, purpose); }
   // Only the root's reply is shown while it arrives: those of many calls would mix.
   void Delta(std::string_view text) const {
     if (call_ == 0) log_.Delta(text);

@@ -235,7 +235,7 @@ class Asking {
     DOSSIER_ASSIGN_OR_RETURN(
         request.media,
         taken_up_ ? ask::ReadMedia(taken_up_->started.data, keeping.content())  // as they were
-                  : ReadAskMedia(arguments_, model, Reach(), keeping.content(), cancel_));
+                  : ReadAskMedia(arguments_, model, Reach(), cancel_));
     if (!arguments_.session.empty() && keeping.journal) {
       ask::ContextOptions about{.content = &keeping.content(),
                                 .copy_limit = config_.store.copy_limit};

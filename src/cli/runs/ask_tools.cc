@@ -5,9 +5,9 @@
 
 #include "base/files/file.h"
 #include "base/files/missing_file.h"
+#include "base/net/named_place.h"
 #include "base/text/text.h"
 #include "base/yaml/yaml.h"
-#include "inspect/describe/describe.h"
 #include "sources/commands/context_command.h"
 
 namespace dossier::cli {
@@ -57,23 +57,6 @@ Result<std::optional<std::vector<std::string>>> ChildToolsOf(const AskArguments&
 
 namespace {
 
-// A file that begins as an image may have been cut off: a provider would refuse it late, or a
-// model make something up.
-Status CheckHasSize(const std::string& given, const std::string& place,
-                    const assembly::Block& image, const CancelToken& cancel) {
-  std::string bytes;
-  AppendBase64(image.text, &bytes);
-  DOSSIER_ASSIGN_OR_RETURN(const inspect::Description about,
-                           inspect::Describe(*inspect::MemorySource(bytes, place), {}, cancel));
-  const bool sized =
-      std::ranges::any_of(about.details, [](const auto& detail) { return detail.name == "width"; });
-  if (sized) return {};
-  return MakeError(ErrorCode::kDamaged,
-                   "--media {}: {} is damaged: its width and height cannot be read; `dossier "
-                   "inspect {}` says more",
-                   given, place, place);
-}
-
 Result<ask::Medium> ReadMedium(const std::string& given, Network network,
                                const CancelToken& cancel) {
   const std::size_t equals = given.find('=');
@@ -81,44 +64,40 @@ Result<ask::Medium> ReadMedium(const std::string& given, Network network,
   if (place.empty() || place == "-") {
     return MakeError(ErrorCode::kUsage, "--media {}: give NAME=PATH or NAME=URL", given);
   }
-  DOSSIER_ASSIGN_OR_RETURN(Attachments read, ReadAttachments({place}, network, cancel));
-  if (read.images.size() != 1) {
-    return MakeError(ErrorCode::kInvalidArgument,
-                     "--media {}: {} is no image (PNG, JPEG, GIF, WebP); a text is a context: "
-                     "-c {}",
-                     given, place, place);
-  }
-  DOSSIER_RETURN_IF_ERROR(CheckHasSize(given, place, read.images.front(), cancel));
-  return ask::MakeMedium(given.substr(0, equals), place, std::move(read.images.front()));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string bytes,
+                           ReadNamedPlace(place, ask::kMaxImage, network, cancel));
+  auto medium = ask::MediumOf(given.substr(0, equals), place, bytes, cancel);
+  if (medium) return medium;
+  const Error& error = medium.error();
+  std::string_view more;
+  if (error.code == ErrorCode::kInvalidArgument) more = "; a text is a context: -c ";
+  if (error.code == ErrorCode::kDamaged) more = "; more is said by dossier inspect ";
+  return MakeError(error.code, "--media {}: {}{}{}", given, error.message, more,
+                   more.empty() ? "" : place);
 }
 
 }  // namespace
 
 Result<std::vector<ask::Medium>> ReadAskMedia(const AskArguments& arguments,
                                               const OpenedModel& model, Network network,
-                                              store::ContentStore& content,
                                               const CancelToken& cancel) {
   std::vector<ask::Medium> media;
   for (const std::string& given : arguments.media) {
     DOSSIER_ASSIGN_OR_RETURN(ask::Medium medium, ReadMedium(given, network, cancel));
-    if (std::ranges::find(media, medium.name, &ask::Medium::name) != media.end()) {
-      return MakeError(ErrorCode::kUsage, "--media {}: there are two images of this name", given);
-    }
     media.push_back(std::move(medium));
+    if (const Status differ = ask::CheckNamesDiffer(media); !differ) {
+      return MakeError(ErrorCode::kUsage, "--media {}: {}", given, differ.error().message);
+    }
   }
   if (media.empty()) return media;
-  const auto takes = [](const driver::BoundModel& one) {
-    return one.entry.capability.image_tokens.has_value();
-  };
-  const bool any =
-      takes(model.sub) || (model.child && takes(*model.child)) ||
-      std::ranges::any_of(model.named, [&](const auto& named) { return takes(named.second); });
-  if (!any) {
+  std::vector<const driver::BoundModel*> asked{&model.sub};
+  if (model.child) asked.push_back(&*model.child);
+  for (const auto& [name, named] : model.named) asked.push_back(&named);
+  if (const Status takes = ask::CheckSomeTakesImages(asked); !takes) {
     return MakeError(ErrorCode::kConfig,
                      "--media {}: {}; choose one that does with --sub-model or --named-model",
-                     arguments.media.front(), ask::CheckTakesImages(model.sub).error().message);
+                     arguments.media.front(), takes.error().message);
   }
-  DOSSIER_RETURN_IF_ERROR(ask::StoreMedia(media, content));
   return media;
 }
 

@@ -2,8 +2,7 @@
 // show to the model of a sub-call.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(request.tools, ReadAskTools(arguments, ToolCallRule::kMade));
-//   DOSSIER_ASSIGN_OR_RETURN(request.media, ReadAskMedia(arguments, model, network, content,
-//   cancel));
+//   DOSSIER_ASSIGN_OR_RETURN(request.media, ReadAskMedia(arguments, model, network, cancel));
 //
 // Thread-safety: all functions from any thread.
 
@@ -18,10 +17,9 @@
 #include "app/open_model.h"
 #include "ask/engine.h"
 #include "base/cancel.h"
+#include "base/net/named_place.h"
 #include "base/result.h"
 #include "cli/runs/ask_flags.h"
-#include "cli/wiring/prompt_input.h"
-#include "store/content.h"
 
 namespace dossier::cli {
 
@@ -36,12 +34,11 @@ Result<std::vector<ask::Tool>> ReadAskTools(const AskArguments& arguments, ToolC
 Result<std::optional<std::vector<std::string>>> ChildToolsOf(const AskArguments& arguments,
                                                              const std::vector<ask::Tool>& tools);
 
-// The images of --media, kept in `content`. An address is fetched once, here, because the user
+// The images of --media. An address is fetched once, here, because the user
 // named it; no provider is sent an address. Errors: kUsage; kDamaged (no size can be read); kConfig
 // (no model of the run takes images); those of files and addresses.
 Result<std::vector<ask::Medium>> ReadAskMedia(const AskArguments& arguments,
                                               const OpenedModel& model, Network network,
-                                              store::ContentStore& content,
                                               const CancelToken& cancel);
 
 }  // namespace dossier::cli

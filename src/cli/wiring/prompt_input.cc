@@ -9,10 +9,9 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "assembly/layout/image.h"
 #include "base/files/file.h"
 #include "base/files/locations.h"
-#include "base/files/missing_file.h"
-#include "base/net/http_get.h"
 #include "base/net/url.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
@@ -174,18 +173,6 @@ Result<bool> StdinHoldsText(const GlobalFlags& flags, const CancelToken& cancel,
 
 namespace {
 
-constexpr int kOk = 200;
-constexpr Millis kFetchLimit{60'000};
-
-// The media type that the first bytes prove; "" for what is no image of these.
-std::string_view ImageType(std::string_view bytes) {
-  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
-  if (bytes.starts_with("\xFF\xD8\xFF")) return "image/jpeg";
-  if (bytes.starts_with("GIF87a") || bytes.starts_with("GIF89a")) return "image/gif";
-  if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "image/webp";
-  return {};
-}
-
 tl::unexpected<Error> NoText(std::string_view place, std::string_view bytes) {
   if (bytes.starts_with("%PDF-")) {
     return MakeError(ErrorCode::kInvalidArgument,
@@ -228,21 +215,8 @@ Result<std::string> TextOf(std::string_view place, std::string_view bytes,
 
 Result<std::string> ReadPlace(const std::string& place, Network network,
                               const CancelToken& cancel) {
-  if (IsWebAddress(place)) return FetchAddress(place, kMaxAttachment, network, cancel);
   if (place == "-") return ReadAll(STDIN_FILENO, "stdin", kMaxAttachment);
-  if (IsFolder(place)) {
-    return MakeError(ErrorCode::kInvalidArgument,
-                     "{} is a folder; name its files, or pack it: dossier pack", place);
-  }
-  // A pipe may never end, and a device never does.
-  struct stat info{};
-  auto file = OpenRegularFile(place, &info);
-  if (file) return ReadAll(file->get(), place, kMaxAttachment);
-  if (file.error().code == ErrorCode::kConfig) {
-    return MakeError(ErrorCode::kInvalidArgument,
-                     "{} is no regular file; write what it gives into a file first", place);
-  }
-  return tl::unexpected(ExplainMissing(std::move(file.error()), place));
+  return ReadNamedPlace(place, kMaxAttachment, network, cancel);
 }
 
 std::string Expanded(std::string_view path) {
@@ -276,39 +250,14 @@ void Attachments::Add(Attachments more) {
   append(warnings, more.warnings);
 }
 
-Result<std::string> FetchAddress(const std::string& url, std::uint64_t most_bytes, Network network,
-                                 const CancelToken& cancel) {
-  if (network == Network::kNone) {
-    return MakeError(ErrorCode::kNetwork, "--offline: {} is not fetched", url);
-  }
-  DOSSIER_ASSIGN_OR_RETURN(std::shared_ptr<HttpLoop> loop, HttpLoop::Make());
-  DOSSIER_ASSIGN_OR_RETURN(HttpAnswer answer,
-                           AskHttp(*loop,
-                                   {.method = HttpCall::Method::kGet,
-                                    .url = url,
-                                    .headers = {"Accept: */*", "User-Agent: dossier"},
-                                    .body = {},
-                                    .deadline = kFetchLimit},
-                                   most_bytes, cancel));
-  if (answer.status == kOk) return std::move(answer.body);
-  if (answer.status / 100 == 3 && !answer.location.empty()) {
-    return MakeError(ErrorCode::kNetwork, "{} leads to {}; name that address", url,
-                     answer.location);
-  }
-  return MakeError(ErrorCode::kNetwork, "{}: the server answered with status {}", url,
-                   answer.status);
-}
-
 Result<Attachments> ReadAttachments(const std::vector<std::string>& places, Network network,
                                     const CancelToken& cancel) {
   Attachments out;
   for (const std::string& place : places) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string bytes, ReadPlace(place, network, cancel));
     const std::string name = place == "-" ? "stdin" : place;
-    if (const std::string_view type = ImageType(bytes); !type.empty()) {
-      out.images.push_back({.type = assembly::Block::Type::kImage,
-                            .text = Base64(bytes),
-                            .media_type = std::string(type)});
+    if (auto image = assembly::ImageBlock(bytes)) {
+      out.images.push_back(std::move(*image));
       continue;
     }
     DOSSIER_ASSIGN_OR_RETURN(std::string text, TextOf(name, bytes, &out.warnings));

@@ -20,6 +20,7 @@
 #include "assembly/layout/messages.h"
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/net/named_place.h"
 #include "base/result.h"
 #include "base/text/text.h"
 #include "chat/context/gather.h"
@@ -102,15 +103,8 @@ struct Attachments {
   void Add(Attachments more);
 };
 
-enum class Network { kAny, kNone };  // kNone: --offline
-
-// A GET. Errors: kNetwork (a status but 200: a redirect names its goal; --offline), kTooLong,
-// kTimeout, kCancelled, kUnavailable (libcurl).
-Result<std::string> FetchAddress(const std::string& url, std::uint64_t most_bytes, Network network,
-                                 const CancelToken& cancel);
-
 // `places`: paths, addresses, and `-` for stdin. Errors: kNotFound, kTooLong, kInvalidArgument (a
-// folder, a file that is neither text nor image), kIo, those of FetchAddress.
+// folder, a file that is neither text nor image), kIo, those of ReadNamedPlace.
 Result<Attachments> ReadAttachments(const std::vector<std::string>& places, Network network,
                                     const CancelToken& cancel);
 

@@ -204,6 +204,73 @@ TEST_F(JavaScriptSessionTest, TheContextIsExact) {  // SBX-34
             "true two true\n");
 }
 
+TEST_F(JavaScriptSessionTest, WhatCodeSaysItselfIsNoEvidence) {  // REC-40
+  using ::testing::ElementsAre;
+  using ::testing::IsEmpty;
+  const UniqueFd fd = MakeContextFd("one\ntwo\nthree\n");
+  auto session =
+      Open({.contexts = {{.name = "a.txt", .fd = fd.get(), .bytes = 14, .characters = 14}}});
+  ASSERT_TRUE(session);
+  const auto typed = [&](std::string_view code) {
+    const BlockResult result = Run(*session, code);
+    EXPECT_FALSE(result.error) << code << ": " << result.error->message;
+    return result.typed;
+  };
+  using Ground = BlockResult::Ground;
+  EXPECT_EQ(Run(*session, "print(1343)").ground, Ground::kNothing) << "no data was touched";
+  EXPECT_THAT(typed("const lines = __vars.context.split('\\n').length; print(lines, 1343)"),
+              ElementsAre("1343"));
+  EXPECT_EQ(Run(*session, "print(lines)").ground, Ground::kData);
+  EXPECT_THAT(typed("print('13' + '43', 6 * 7, `${40 + 2} jobs`, -5)"),
+              ElementsAre("1343", "42", "42 jobs", "-5", "1343 42 42 jobs -5"));
+  EXPECT_THAT(typed("console.log(`there are ${lines} of ${7}`)"),
+              ElementsAre("there are", "of", "7"));
+  EXPECT_THAT(typed("const n = 1343, m = lines; let k = 5; k += m; __vars.total = 900\n"
+                    "print(n, m, k, __vars.total)"),
+              ElementsAre("1343", "900"));
+  EXPECT_THAT(typed("n"), ElementsAre("1343")) << "it still holds what was typed in";
+  EXPECT_THAT(typed("const n = lines; print(n)"), IsEmpty()) << "it does no more";
+  EXPECT_THAT(typed("print(JSON.stringify({a: 77, b: lines}), String(8).padStart(lines, '0'))"),
+              ElementsAre("77", "8", "0"));
+  // A choice that data make, and what is no output.
+  EXPECT_THAT(typed("print(lines > 2 ? 'many' : 'few', [3, 4][lines - 4])"), IsEmpty());
+  EXPECT_THAT(typed("const wanted = 100; const found = lines + wanted - 100; print(found)"),
+              IsEmpty());
+  EXPECT_THAT(typed("print(undefined || 55, lines ?? 66)"), ElementsAre("55", "66"));
+  EXPECT_THAT(typed("for (const word of ['a']) print(word); undefined"), IsEmpty());
+  const BlockResult handed = Run(*session, "const said = '12 jobs'; SUBMIT({variable: 'said'})");
+  EXPECT_THAT(handed.typed, ElementsAre("said", "12 jobs"));
+  EXPECT_EQ(Run(*session, "print(`" + std::string((1u << 20) + 1, 'x') + "`.length)").ground,
+            Ground::kData);
+  EXPECT_EQ(Run(*session, "print(`" + std::string((1u << 20) + 1, 'x') + "`)").ground,
+            Ground::kNothing);
+}
+
+TEST_F(JavaScriptSessionTest, LaterSessionsShareTheTextOfTheirContext) {  // SBX-34, SBX-33
+  constexpr std::uint64_t kLetters = 16u << 20;  // two bytes each, in UTF-8 and as units
+  std::string text = "\xCE\xB1";
+  while (text.size() < 2 * kLetters) text += text;
+  const UniqueFd fd = MakeContextFd(text);
+  const SessionSpec spec{
+      .contexts = {
+          {.name = "a.txt", .fd = fd.get(), .bytes = text.size(), .characters = kLetters}}};
+  auto first = Open(spec), unread = Open(spec);
+  ASSERT_TRUE(first && unread);
+  EXPECT_EQ(Output(*first, "print(__vars.context.length, __vars.context.lastIndexOf('\u03b1'))"),
+            fmt::format("{} {}\n", kLetters, kLetters - 1));
+  const std::uint64_t without = Run(*unread, "print(1)").peak_bytes;
+  auto second = Open(spec);
+  ASSERT_TRUE(second);
+  // What a process is forked with counts as its own, though nothing was copied.
+  EXPECT_GT(Run(*second, "print(1)").peak_bytes, without + kLetters * 3 / 2);
+  EXPECT_EQ(
+      Output(*second, "const text = __vars.context; print(text.length, text[0], text.at(-1))"),
+      fmt::format("{} α α\n", kLetters));
+  // It is none of the memory that code may use.
+  EXPECT_EQ(Output(*second, "const own = 'β'.repeat(1000) + text.slice(5); print(own.length)"),
+            fmt::format("{}\n", kLetters + 995));
+}
+
 TEST_F(JavaScriptSessionTest, ALongContextIsAViewWithBothNumbers) {  // SBX-34, REC-A26
   const std::string text(5000, 'x');
   const UniqueFd fd = MakeContextFd(text);

@@ -86,10 +86,41 @@ assembly::ToolSpec SpecOf(const ServerTool& tool) {
 }
 
 std::string LastUserText(const assembly::Messages& messages) {
-  for (auto turn = messages.turns.rbegin(); turn != messages.turns.rend(); ++turn) {
-    if (turn->role == Role::kUser) return turn->Text();
+  std::vector<std::string> texts = TextsOf(messages);
+  for (std::size_t i = texts.size(); i-- > 0;) {
+    if (messages.turns[i].role == Role::kUser) return std::move(texts[i]);
   }
   return {};
+}
+
+// The images of a request, for code to show to a model. An address is for the provider of a model
+// that is called as it is; here nobody fetches one, since this machine may reach what the client
+// cannot.
+Result<std::vector<ask::Medium>> MediaOf(const ChatRequest& request, const CancelToken& cancel) {
+  std::vector<ask::Medium> media;
+  for (const assembly::Turn& turn : request.messages.turns) {
+    for (const Block& block : turn.blocks) {
+      if (block.type != Block::Type::kImage) continue;
+      const std::string& path = request.image_paths[media.size()];
+      if (!block.url.empty()) {
+        return MakeError(ErrorCode::kInvalidArgument,
+                         "{}: no address is fetched for a run over documents; send the image as a "
+                         "data URL",
+                         path);
+      }
+      std::string bytes;
+      if (!AppendBase64(block.text, &bytes)) {
+        return MakeError(ErrorCode::kInvalidArgument, "{}: is no base64", path);
+      }
+      const std::string name = ImageName(media.size());
+      auto medium = ask::MediumOf(name, name, bytes, cancel);
+      if (!medium) {
+        return MakeError(ErrorCode::kInvalidArgument, "{}: {}", path, medium.error().message);
+      }
+      media.push_back(std::move(*medium));
+    }
+  }
+  return media;
 }
 
 std::int64_t CountMessages(const assembly::Messages& messages, const tokens::Counter& counter) {
@@ -415,6 +446,7 @@ Result<Answered> Answers::AskEngine(const ChatRequest& request, const std::strin
   if (request.max_time_s) {
     wish.max_time = std::chrono::milliseconds(static_cast<std::int64_t>(*request.max_time_s * 1e3));
   }
+  DOSSIER_ASSIGN_OR_RETURN(wish.media, MediaOf(request, cancel));
   DOSSIER_ASSIGN_OR_RETURN(wish.context, OpenDocuments(request, cancel));
   CallScope scope{.cancel = cancel};
   if (watch.on_progress) {

@@ -272,6 +272,10 @@ void Answering::ReplyError(const Error& error) {
                                "server_error", nullptr, "shutting_down"),
                      {{"Retry-After", "5"}});
   }
+  if (const ParamMessage parts = SplitParam(error); !parts.param.empty()) {
+    return ReplyJson(
+        400, ErrorJson(parts.message, "invalid_request_error", Json(parts.param), "invalid_value"));
+  }
   const bool model = error.code == ErrorCode::kConfig;
   ReplyJson(model ? 404 : HttpStatusOf(error.code),
             model ? ErrorJson(error.message, "invalid_request_error", "model", "model_not_found")

@@ -185,9 +185,16 @@ class Reader {
         {.text = fmt::format("[{}: {} characters, in context]", name, GroupDigits(characters))});
   }
 
-  static Status AddImage(const Json& part, const std::string& path, Turn* turn) {
+  Status AddImage(const Json& part, const std::string& path, Turn* turn) {
+    // Of the other roles no provider takes one, and it would be lost.
+    if (turn->role != Role::kUser)
+      return Wrong(path + ".type", "an image stands in a user message");
     const Json* image = Find(part, "image_url");
     const std::string url = image ? TextAt(*image, "url") : "";
+    if (const std::string detail = image ? TextAt(*image, "detail") : "";
+        !detail.empty() && detail != "auto") {
+      out_.ignored.emplace_back("image_url.detail");
+    }
     Block block{.type = Block::Type::kImage};
     constexpr std::string_view kData = "data:";
     if (url.starts_with(kData)) {
@@ -208,6 +215,7 @@ class Reader {
       return Wrong(path + ".image_url.url", "must be an http, https or data URL");
     }
     turn->blocks.push_back(std::move(block));
+    out_.image_paths.push_back(path + ".image_url.url");
     return {};
   }
 
@@ -383,11 +391,13 @@ Status RefuseWhatCannotBe(const Json& body) {
 }
 
 // Takes the turns before the question away as a document, if there are any.
-std::string MoveEarlierTurns(ChatRequest& out, std::size_t question_at) {
+std::string MoveEarlierTurns(ChatRequest& out, const std::vector<std::string>& texts,
+                             std::size_t question_at) {
   std::string lines, shown;
   const auto& turns = out.messages.turns;
   for (std::size_t i = 0; i < question_at; ++i) {
-    const std::string role(assembly::RoleName(turns[i].role)), text = turns[i].Text();
+    const std::string role(assembly::RoleName(turns[i].role));
+    const std::string& text = texts[i];
     lines += ToJson(JsonObject{{"turn", i + 1}, {"role", role}, {"content", text}}) + "\n";
     if (i + kShownTurns >= question_at) shown += fmt::format("{}: {}\n", role, EndsOf(text));
   }
@@ -403,15 +413,33 @@ Status MakeQuestion(ChatRequest& out, const std::string& moved) {
                                  [](const Turn& turn) { return turn.role == Role::kUser; });
   if (last == turns.rend()) return Wrong("messages", "hold no text of a user");
   const auto at = static_cast<std::size_t>(turns.rend() - last) - 1;
-  std::string asked = last->Text();
+  const std::vector<std::string> texts = TextsOf(out.messages);
+  std::string asked = texts[at];
   const std::string system = out.messages.SystemText();
   if (!moved.empty()) asked += "\n\n" + EndsOf(moved);
-  const std::string before = MoveEarlierTurns(out, at);
+  const std::string before = MoveEarlierTurns(out, texts, at);
   out.question = system.empty() ? before + asked : system + "\n\n" + before + asked;
   return {};
 }
 
 }  // namespace
+
+std::string ImageName(std::size_t index) { return fmt::format("image_{}", index + 1); }
+
+std::vector<std::string> TextsOf(const assembly::Messages& messages) {
+  std::vector<std::string> texts;
+  std::size_t images = 0;
+  for (const Turn& turn : messages.turns) {
+    std::string& text = texts.emplace_back();
+    for (const Block& block : turn.blocks) {
+      const bool image = block.type == Block::Type::kImage;
+      if (!image && !assembly::IsJoined(block)) continue;
+      if (!text.empty()) text += "\n\n";
+      text += image ? fmt::format("[{}]", ImageName(images++)) : block.text;
+    }
+  }
+  return texts;
+}
 
 Result<ChatRequest> ReadChatRequest(const Json& body, const RequestReading& reading) {
   if (!body.is_object()) return Wrong("body", "must be a JSON object");

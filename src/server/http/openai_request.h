@@ -5,7 +5,8 @@
 //   request.question;                // of the engine, if it is asked
 //
 // Long parts and files become documents; what stays of them in the message is one line that names
-// them. Nothing is judged by its words: what is long is moved, and that is counted.
+// them. Nothing is judged by its words: what is long is moved, and that is counted. Images stay in
+// their messages, for a model that is called as it is; the engine's question names them.
 // Errors: kInvalidArgument, its message beginning with the JSON path of what is wrong and ": ".
 // Thread-safety: pure functions; `count` and `file` are called by the caller's thread.
 
@@ -38,6 +39,8 @@ struct ChatRequest {
   std::string model;
   assembly::Messages messages;  // without what was moved
   std::vector<RequestDocument> documents;
+  // Where the images of the messages stand, in their order: "messages[0].content[1].image_url.url".
+  std::vector<std::string> image_paths;
   std::vector<std::string> contexts;  // ids
   std::string question;               // for the engine
   bool streamed = false, usage_streamed = false;
@@ -71,6 +74,11 @@ Result<ChatRequest> ReadChatRequest(const Json& body, const RequestReading& read
 // A request of /v1/responses as one of chat completions; `earlier`: the messages that it goes on
 // from.
 Result<Json> ChatOfResponses(const Json& body, const JsonArray& earlier);
+
+// What code calls the images of a request, in their order from 0: "image_1".
+std::string ImageName(std::size_t index);
+// The texts of the turns, in which each image stands as "[image_1]".
+std::vector<std::string> TextsOf(const assembly::Messages& messages);
 
 // The first and the last 1,000 characters of a text, cut at lines where that is possible; all of a
 // short one.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/access.h"
+#include "base/text/text.h"
 #include "server/run_table.h"
 
 namespace dossier::server {
@@ -64,6 +65,21 @@ AskOptions AskOptionsOf(const Json& params) {
   TakeWhole(params, "repairs", &options.repairs);
   TakeText(params, "layouts_dir", &options.layouts_dir);
   return options;
+}
+
+// Images, by a place or in base64.
+Result<std::vector<AskImage>> AskMediaOf(const Json& params) {
+  std::vector<AskImage> media;
+  const Json* given = Find(params, "media");
+  if (given == nullptr) return media;
+  for (const Json& image : given->as_array()) {
+    AskImage one{.name = TextAt(image, "name"), .place = TextAt(image, "place"), .bytes = {}};
+    if (!AppendBase64(TextAt(image, "data"), &one.bytes)) {
+      return MakeError(ErrorCode::kInvalidArgument, "/media/{}/data: is no base64", media.size());
+    }
+    media.push_back(std::move(one));
+  }
+  return media;
 }
 
 // "calls 3 of 3, time 60 of 60", the run's id, and the way on behind a semicolon, where hints
@@ -195,6 +211,7 @@ Result<RpcReply> Asker::Ask(const JsonObject& given, const RpcScope& scope) {
   // A sandbox that cannot be is told of by a run that needs one.
   if (auto pool = workspace_.Pool()) options.pool = SandboxPoolAccess::Over(std::move(*pool));
   options.tools = ToolsOf(params, scope);
+  DOSSIER_ASSIGN_OR_RETURN(options.media, AskMediaOf(params));
   options.cancel = scope.cancel;
   if (FindBool(params, "events").value_or(false)) {
     options.on_event = [&scope](const RunEvent& event) {

@@ -152,7 +152,9 @@ constexpr std::string_view kAskSchema = R"({"type":"object","properties":{
 "max_usd":{"type":"number","exclusiveMinimum":0},"max_time_s":{"type":"number","exclusiveMinimum":0},
 "max_turns":{"type":"integer","minimum":1},"seed":{"type":"integer","minimum":0},
 "temperature":{"type":"number"},"schema":{"type":"object"},"repairs":{"type":"integer","minimum":0},
-"layouts_dir":{"type":"string"},"events":{"type":"boolean"},"tools":{"type":"array","items":{
+"layouts_dir":{"type":"string"},"events":{"type":"boolean"},"media":{"type":"array","items":{
+"type":"object","properties":{"name":{"type":"string"},"place":{"type":"string"},"data":{"type":"string"}},
+"required":["name"],"additionalProperties":false}},"tools":{"type":"array","items":{
 "type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},
 "parameters":{"type":"array","items":{"type":"string"}},"schema":{"type":"object"}},
 "required":["name","schema"],"additionalProperties":false}}},

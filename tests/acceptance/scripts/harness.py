@@ -24,6 +24,10 @@ def is_sanitized(dossier: str) -> bool:
 
 
 DOSSIER = ""
+# Two images of one pixel.
+PNG = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cfc0000003010100c9"
+                    "fe92ef0000000049454e44ae426082")
+OTHER_PNG = PNG[:-1] + b"\x83"
 
 
 class Case(unittest.TestCase):
@@ -51,6 +55,15 @@ class Case(unittest.TestCase):
 
     def script(self, replies: list) -> list[str]:
         return ["-m", "scripted", "--script", self.write("script.json", json.dumps(replies))]
+
+    def take_images(self):
+        """The scripted model takes images from now on."""
+        folder = self.home / "config/dossier"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "dossier.yml").write_text("models: {data: [models.yaml]}\n")
+        (folder / "models.yaml").write_text(json.dumps({"schema": "dossier.models/1", "models": [
+            {"name": "scripted", "provider": "scripted", "window": 131072, "max_output": 16384, "as_of": "2026-11-27",
+             "source": "a test", "image": {"tokens": 100}}]}))
 
     def start(self, *words: str, command: str = "", **options) -> subprocess.Popen:
         process = subprocess.Popen([command or DOSSIER, *words], env=self.env,

@@ -246,6 +246,21 @@ class Wire(McpCase):
             return re.sub(r"DATA [0-9a-f]{32}", "DATA ID", result["content"][0]["text"])
         self.assertEqual(unfenced(again.call("ask", run=run)), unfenced(last))
 
+    def test_an_ask_has_images_of_the_roots(self):  # SRV-25, SRV-21, REC-50
+        self.take_images()
+        pipe = self.server(replies=["```repl\nprint(llm_query('Which?', media='plan'))\n```", "a dot", "FINAL: a dot"])
+        pipe.initialize()
+        context = self.open_file(pipe)
+        plan = self.home / "root/plan.png"
+        plan.write_bytes(harness.PNG)
+        outside = self.write("outside.png", harness.PNG)
+        for place, words in ((outside, "--root"), (str(self.home / "root/a.txt"), "a.txt is no image"), (7, "must be a path")):
+            refused = pipe.call("ask", context=context, question="?", images={"plan": place})
+            self.assertTrue(refused["isError"])
+            self.assertIn(words, refused["content"][0]["text"])
+        answer = pipe.call("ask", context=context, question="What is drawn?", images={"plan": str(plan)})
+        self.assertIn("a dot", answer["content"][0]["text"], answer)
+
     def test_the_window_of_the_configuration_holds_for_its_asks_too(self):  # SRV-25
         folder = self.home / "config/dossier"
         folder.mkdir(parents=True)

@@ -201,6 +201,34 @@ class Tools(Python):
         self.assertEqual(out, "6 ['MainThread']\n")
 
 
+class Images(Python):
+    def test_code_shows_images_of_a_question(self):  # SRV-82, REC-50
+        self.take_images()
+        self.write("plan.png", harness.PNG)
+        self.write("words.txt", "no image")
+        rules = [{"purpose": "subcall", "reply": "a dot", "times": "always"},
+                 {"purpose": "root", "turn": 1, "times": "always",
+                  "reply": "```repl\nprint(llm_query('Which?', media=['plan', 'other']))\n```"},
+                 {"purpose": "root", "turn": 2, "reply": "FINAL: a dot", "times": "always"}]
+        out = self.python("""
+            import pathlib
+            ask = lambda **media: dossier.ask("What is drawn?", model=sys.argv[1], mode="recursive", media=media)
+            other = pathlib.Path("plan.png").read_bytes()[:-1] + b"x"
+            print(ask(plan=pathlib.Path("plan.png"), other=other).text)
+            for wrong in ({"plan": "words.txt"}, {"plan": "none.png"}, {"plan": 7}, {"7": other}, {"plan": other[:20]}):
+                try: ask(**wrong)
+                except dossier.DossierError as error: print(type(error).__name__, str(error).split(chr(10))[0])
+            try: dossier.ask("?", model=sys.argv[1], mode="direct", media={"plan": "plan.png"})
+            except dossier.UsageError as error: print(error)
+            """, "script:" + self.write("rules.json", json.dumps(rules)))
+        lines = out.splitlines()
+        self.assertEqual(lines[0], "a dot")
+        for line, words in zip(lines[1:], ("words.txt is no image (PNG, JPEG, GIF, WebP)", "none.png", "media['plan'] is a int",
+                                           "begins with a letter", "its width and height cannot be read",
+                                           "mode direct runs none"), strict=True):
+            self.assertIn(words, line)
+
+
 class Exact(Python):
     """What cannot be carried as it is, is refused by name; nothing changes on its way, and nobody waits for ever."""
 

@@ -47,7 +47,7 @@ class Model:
         self.lock = threading.Lock()
         self.child = []                # what children write, turn by turn; @: their number
         self.away = set()              # what gets no answer but status 500
-        self.hold = threading.Event()  # cleared: "item 50" gets no answer
+        self.hold = threading.Event()  # cleared: "item 50" and "child 50" get no answer
         self.hold.set()
 
     def __call__(self, handler, body: dict):
@@ -70,7 +70,7 @@ class Model:
             self.asked[key] += 1
         if key in self.away:
             return harness.send(handler, 500, b"{}")
-        if key.startswith("sub item 50"):
+        if key.startswith(("sub item 50", "child 50")):
             self.hold.wait(60)
         return harness.reply(handler, body, text)
 
@@ -475,6 +475,61 @@ class OtherwiseTest(ResumeCase):
         self.assertEqual(code, 0, err)
         found = json.loads(out)
         self.assertEqual((found["answer"], found["calls"]["sent"]), ("30", 1 + 2 + 30))
+
+    def test_what_children_wait_with_is_not_lost_at_a_kill(self):  # REC-47, REC-55, REC-69
+        self.model.turns = ["```repl\nr = rlm_query_batched([f'child 50: {i}?' for i in range(9)])\n"
+                            "FINAL(sum(x.ok for x in r))\n```"]
+        self.model.child = ["FINAL(done)"]
+        self.model.hold.clear()
+        process = self.start(*self.ask, "--max-depth", "2", "--concurrency", "2", "--max-calls", "14",
+                             "What is the total?", start_new_session=True)
+        self.wait_for_event(process, "block.started")
+        seen = collections.Counter()
+        while seen["call.started"] < 9 or seen["request.sent"] < 2:
+            line = process.stderr.readline()
+            self.assertTrue(line, "the command ended before all children had begun")
+            seen[json.loads(line)["type"] if line[:1] == "{" else ""] += 1
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        self.model.hold.set()
+        run = self.runs()[0]["run"]
+        self.assertEqual(self.unanswered(run), 2, "seven children only waited")
+        code, out, err = self.run_to_end("runs", "resume", run, "--json")
+        self.assertEqual(code, 0, err)
+        found = json.loads(out)
+        self.assertEqual((found["answer"], found["calls"]["sent"]), ("9", 1 + 2 + 9))
+
+    def test_what_never_left_is_shown_with_its_prompt_and_asked_later(self):  # REC-47, REC-55, REC-68, REC-69
+        self.model.turns = ["```repl\nr = rlm_query_batched([f'child 50: {i}?' for i in range(9)])\n"
+                            "FINAL(sum(x.ok for x in r))\n```"]
+        self.model.child = ["FINAL(done)"]
+        self.model.hold.clear()
+        process = self.start(*self.ask, "--max-depth", "2", "--concurrency", "2", "What is the total?")
+        self.wait_for_event(process, "block.started")
+        seen = collections.Counter()
+        while seen["turn.started"] < 9 or seen["request.sent"] < 2:
+            seen[json.loads(process.stderr.readline())["type"]] += 1
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.model.hold.set()
+        run = self.runs()[0]["run"]
+        events = self.events(run)
+        self.assertEqual(sum(event["type"] == "request.sent" for event in events), 1 + 2)
+        unsent = [event["data"] for event in events if event["data"].get("unsent")]
+        self.assertTrue(unsent)
+        for data in unsent:
+            self.assertTrue(data["messages"] and data["hash"] and data["tokens"])
+        code, out, err = self.run_to_end("runs", "show", run, "--messages")
+        self.assertEqual(code, 0, err)
+        self.assertIn("child 50: ", out)
+        code, out, err = self.run_to_end("runs", "export", run, "--format", "md")
+        self.assertEqual(code, 0, err)
+        code, out, err = self.run_to_end("runs", "resume", run, "--json")
+        self.assertEqual(code, 0, err)
+        found = json.loads(out)
+        self.assertEqual((found["answer"], found["calls"]["sent"]), ("9", 1 + 2 + 9))
+        code, out, err = self.run_to_end("runs", "replay", run)
+        self.assertEqual(code, 0, out + err)
 
     def test_what_an_orderly_stop_cancels_counts_too(self):  # REC-55, REC-69
         self.model.turns = ["```repl\nr = llm_query_batched([f'item 50: {i}?' for i in range(9)])\n"

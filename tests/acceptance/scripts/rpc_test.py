@@ -4,6 +4,7 @@
 usage: rpc_test.py --dossier PATH
 """
 
+import base64
 import json
 import os
 import signal
@@ -286,6 +287,23 @@ class Asking(Rpc):
         message = self.answer_to(number, {"add": lambda a, b: got.append((a, b)) or a + b})
         self.assertEqual(got, [(2, 3)])
         self.assertEqual((message.get("result") or message["error"]["partial"])["answer"], "5", message)
+
+    def test_code_of_a_run_shows_images(self):  # SRV-80, REC-50
+        self.take_images()
+        replies = ["```repl\nprint(llm_query('Which?', media=['plan', 'other']))\n```", "a dot", "FINAL: a dot"]
+        plan = harness.Case.write(self, "plan.png", harness.PNG)
+        found = self.call("ask", question="?", mode="recursive", model=self.script_of(replies), media=[
+            {"name": "plan", "place": plan}, {"name": "other", "data": base64.b64encode(harness.OTHER_PNG).decode()}])
+        self.assertEqual(found["answer"], "a dot")
+        sent = [event["data"]["media"] for event in self.call("runs.get", run=found["run"])["events"]
+                if event["type"] == "request.sent" and event["data"]["purpose"] == "subcall"]
+        self.assertEqual([[one["name"] for one in media] for media in sent], [["plan", "other"]])
+        for media, words in (({"name": "plan", "data": "?"}, "/media/0/data: is no base64"),
+                             ({"name": "plan"}, 'the image "plan" needs a place'),
+                             ({"name": "7", "place": plan}, "begins with a letter"),
+                             ({"name": "plan", "place": plan + "x"}, "plan.pngx")):
+            error = self.fail_of("ask", question="?", mode="recursive", model=self.script_of(replies), media=[media])
+            self.assertIn(words, error["message"])
 
     def test_what_is_in_hand_stands_in_the_error(self):  # SRV-83
         schema = {"type": "object", "properties": {"total": {"type": "integer"}}, "required": ["total"]}

@@ -7,6 +7,7 @@ The official Python client comes from $DOSSIER_OPENAI_PYTHON, else .cache/peers 
 """
 
 import base64
+import hashlib
 import http.client
 import json
 import os
@@ -460,6 +461,73 @@ class Chat(ServeCase):
         self.assertEqual(client.ask("GET", f"/v1/files/{file['id']}/content")[1], "one two three")
         self.assertEqual(client.ask("DELETE", f"/v1/files/{file['id']}")[1]["deleted"], True)
         self.assertEqual(client.ask("GET", "/v1/files")[1]["data"], [])
+
+    IMAGES = [
+        {"purpose": "subcall", "reply": "two dots", "times": "always"},
+        {"purpose": "root", "turn": 1, "times": "always",
+         "reply": "```repl\nprint(llm_query('What is drawn?', media=['image_1', 'image_2']))\n```"},
+        {"purpose": "root", "turn": 2, "reply": "FINAL(two dots)", "times": "always"},
+        {"purpose": "direct", "reply": "seen", "times": "always"},
+    ]
+
+    @staticmethod
+    def image(data: bytes = harness.PNG) -> dict:
+        return {"type": "image_url", "image_url": {"url": "data:image/png;base64," + base64.b64encode(data).decode()}}
+
+    def test_images_of_a_run_are_shown_by_its_code(self):
+        """SRV-51, REC-50: each by its name, in the place where it stood."""
+        self.take_images()
+        client = self.server(replies=self.IMAGES)
+        status, body, _ = client.ask("POST", "/v1/chat/completions", {
+            "model": "dossier", "dossier": {"mode": "recursive"}, "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "The old plan:"}, self.image()]},
+                {"role": "assistant", "content": "I see."},
+                {"role": "user", "content": [self.image(harness.OTHER_PNG), {"type": "text", "text": "What is drawn?"}]}]})
+        self.assertEqual((status, body["choices"][0]["message"]["content"]), (200, "two dots"), body)
+        events = self.events(body["dossier"]["run"])
+        started = events[0]["data"]
+        for part in ("user: The old plan:\n\n[image_1]", "[image_2]\n\nWhat is drawn?"):
+            self.assertIn(part, started["question"])
+        hashes = [hashlib.sha256(one).hexdigest() for one in (harness.PNG, harness.OTHER_PNG)]
+        self.assertEqual([(one["name"], one["sha256"]) for one in started["media"]],
+                         [("image_1", hashes[0]), ("image_2", hashes[1])])
+        sent = [one["data"].get("media") for one in events if one["data"].get("purpose") == "subcall"]
+        self.assertEqual([one["sha256"] for one in sent[0]], hashes)
+        # A model that is called as it is gets them in their place, and no address is in the way of that.
+        status, body, headers = client.chat([{"type": "text", "text": "?"}, {
+            "type": "image_url", "image_url": {"url": self.image()["image_url"]["url"], "detail": "high"}}])
+        self.assertEqual((status, body["choices"][0]["message"]["content"]), (200, "seen"), body)
+        self.assertEqual(headers["X-Dossier-Warnings"], "ignored: image_url.detail")
+
+    def test_an_image_that_cannot_be_shown_is_refused(self):
+        """SRV-51, REC-50: nothing is lost on the way, and nothing is fetched."""
+        self.take_images()
+        client = self.server(replies=self.IMAGES)
+        web = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+        note = {"type": "file", "file": {"filename": "n.txt", "file_data": base64.b64encode(b"note").decode()}}
+        place = "messages[0].content[0].image_url.url"
+        for content, extra, role, param, words in (
+                ([web], {}, "user", place, "send the image as a data URL"),
+                ([self.image(b"words")], {}, "user", place, "is no image (PNG, JPEG, GIF, WebP)"),
+                ([self.image(harness.PNG[:20])], {}, "user", place, "its width and height cannot be read"),
+                ([self.image(), note], {"mode": "direct"}, "user", None, "mode direct runs none"),
+                ([self.image()], {"max_depth": 0}, "user", None, "at depth 0 code asks no model"),
+                ([self.image()], {}, "assistant", "messages[0].content[0].type", "an image stands in a user message")):
+            status, body, _ = client.ask("POST", "/v1/chat/completions", {
+                "model": "dossier", "dossier": {"mode": "recursive", **extra},
+                "messages": [{"role": role, "content": content}, {"role": "user", "content": "What is drawn?"}]})
+            self.assertEqual((status, body.get("error", {}).get("param")), (400, param), body)
+            self.assertIn(words, body["error"]["message"])
+        self.assertEqual(self.runs(), [])
+
+    def test_a_model_that_takes_no_images_says_so(self):
+        """SRV-51, REC-50"""
+        client = self.server(replies=self.IMAGES)
+        status, body, _ = client.ask("POST", "/v1/chat/completions", {
+            "model": "dossier", "dossier": {"mode": "recursive"},
+            "messages": [{"role": "user", "content": [{"type": "text", "text": "?"}, self.image()]}]})
+        self.assertEqual(status, 400, body)
+        self.assertIn("the model scripted takes no images", body["error"]["message"])
 
     def test_uploads_that_are_cut_leave_nothing(self):
         """SRV-57, section 6"""

@@ -189,6 +189,8 @@ bool Whole(JSContext* cx, unsigned argc, JS::Value* vp) {
     JSString* text = MakeString(cx, context->bytes());
     if (!text) return false;
     state.texts[index] = text;
+    // Sessions that are opened later are forked from a process that holds it.
+    state.session.bridge->ReportContextText();
   }
   args.rval().setString(state.texts[index]);
   return true;
