@@ -162,7 +162,8 @@ class Engine::Impl {
   RunState MakeState(const EngineOptions& options, const Request& request, const Shared& shared,
                      CancelToken cancel) const;
   Result<sandbox::Pool*> GetPool();
-  CallResult Recursive(RunState& run, Outcome* outcome);
+  std::unique_ptr<BegunSession> BeginCode(const RunState& run);
+  CallResult Recursive(RunState& run, std::unique_ptr<BegunSession> begun, Outcome* outcome);
   void Start(RunState& run, const ModeDecision& decision);
   Status ShowMemory(RunState& run, RunMemory::Writes writes, const Replay* replay = nullptr) const;
   void KeepAnswer(RunState& run, const CallResult& result) const;
@@ -385,6 +386,8 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   RunState run =
       MakeState(options, request, {prompts, ledger, log, caller, tree, guard}, stop.token());
   DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kYes, replay.get()));
+  std::unique_ptr<BegunSession> begun;
+  if (request.mode == Mode::kRecursive) begun = BeginCode(run);
   DOSSIER_ASSIGN_OR_RETURN(ModeDecision decision, DecideMode(run));
   if (how && how->how == Continuation::How::kResumed) {
     log.Continue("run.resumed", {{"from", replay->last_seq()}, {"turn", replay->turn()}});
@@ -419,7 +422,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
       outcome.mode = Mode::kRecursive;
     }
   }
-  if (!done) result = Recursive(run, &outcome);
+  if (!done) result = Recursive(run, std::move(begun), &outcome);
   if (!compared) KeepAnswer(run, result);
   outcome.elapsed = std::chrono::duration_cast<Millis>(options_.clock->Now() - started);
   Fill(run, std::move(result), replay.get(), &outcome);
@@ -431,10 +434,17 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   return outcome;
 }
 
-CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
+// Null where there is no sandbox, which shows when it is needed.
+std::unique_ptr<BegunSession> Engine::Impl::BeginCode(const RunState& run) {
+  const auto pool = GetPool();
+  return pool ? BeginSession(run, **pool) : nullptr;
+}
+
+CallResult Engine::Impl::Recursive(RunState& run, std::unique_ptr<BegunSession> begun,
+                                   Outcome* outcome) {
   auto pool = GetPool();
   if (!pool) return {.status = RunStatus::kFailed, .error = pool.error()};
-  CallEnd end = RunCall(run, **pool);
+  CallEnd end = RunCall(run, **pool, std::move(begun));
   // A plain call saw all of it.
   outcome->evidence.read_by_models = run.plain ? 1 : end.read.by_models;
   outcome->evidence.read_by_code = end.read.by_code;

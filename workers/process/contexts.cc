@@ -31,6 +31,13 @@ Result<MappedContext> MappedContext::Map(sandbox::Context description, int fd) {
   return context;
 }
 
+MappedContext MappedContext::Of(sandbox::Context description, const char* text) {
+  MappedContext context;
+  context.description_ = std::move(description);
+  context.data_ = text;
+  return context;
+}
+
 std::vector<MappedContext> TakeDatabases(std::vector<MappedContext>* contexts) {
   const auto first = std::ranges::find_if(*contexts, &MappedContext::is_database);
   std::vector<MappedContext> databases(std::make_move_iterator(first),

@@ -22,6 +22,8 @@ class MappedContext {
  public:
   // Errors: kProtocol if the file is shorter than described, kIo.
   static Result<MappedContext> Map(sandbox::Context description, int fd);
+  // Of a text that is in memory for good, with 64 readable bytes behind it.
+  static MappedContext Of(sandbox::Context description, const char* text);
 
   const sandbox::Context& description() const { return description_; }
   std::string_view bytes() const { return {data_, description_.bytes}; }

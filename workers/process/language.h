@@ -46,8 +46,8 @@ class Language {
   virtual Status LoadTexts(const std::vector<MappedContext>& contexts) = 0;
 
   // In a session's process, in this order.
-  // What each session begins with, done before it is known what for.
-  virtual void Rehearse() {}
+  // A step of what each session does, before it is known what for. False: nothing is left to do.
+  virtual bool Rehearse() { return false; }
   // Before the walls are closed.
   virtual Status Attach(SessionParts* parts) = 0;
   // Bytes that the texts of the contexts will take which are not held yet.

@@ -90,9 +90,9 @@ Status SessionProcess::Open() {
   std::vector<UniqueFd> fds;
   parts_.plan->EnterSession();
   Rehearse();
-  const std::int64_t started = Milliseconds(CLOCK_MONOTONIC);
   DOSSIER_ASSIGN_OR_RETURN(const Message message,
                            sandbox::ReceiveMessage(parts_.socket.get(), decoder, &fds, kSpareTime));
+  const std::int64_t started = Milliseconds(CLOCK_MONOTONIC);
   DOSSIER_ASSIGN_OR_RETURN(sandbox::SessionOpening opening, sandbox::ReadOpenMessage(message));
   DOSSIER_ASSIGN_OR_RETURN(session_.contexts, MapContexts(std::move(opening.contexts), fds));
   fds.clear();
@@ -108,13 +108,15 @@ Status SessionProcess::Open() {
   return Lock(started, message.id);
 }
 
-// A spare has the time to copy what each session writes to from its parent's memory: some
-// milliseconds, of which its first block is spared two.
+// A spare has the time to copy what each session writes to from its parent's memory, until somebody
+// asks for one: that takes some milliseconds, most of what a session and its first block cost.
 void SessionProcess::Rehearse() {
   if (parts_.rehearsal == SessionProcessParts::Rehearsal::kNo) return;
-  pollfd entry{parts_.socket.get(), POLLIN, 0};
-  if (poll(&entry, 1, 0) != 0) return;  // it is here
-  language_.Rehearse();
+  const auto asked_for = [this] {
+    pollfd entry{parts_.socket.get(), POLLIN, 0};
+    return poll(&entry, 1, 0) != 0;
+  };
+  while (!asked_for() && language_.Rehearse()) continue;
 }
 
 Status SessionProcess::Lock(std::int64_t started, std::uint64_t id) {

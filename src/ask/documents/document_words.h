@@ -19,6 +19,8 @@ class WordReader {
   explicit WordReader(std::string_view text) : text_(text) {}
   // The hash of the next word; false at the end.
   bool Next(std::uint64_t* word);
+  // Reads on from byte `at` of the text, which is not inside a word.
+  void GoTo(std::size_t at) { at_ = at; }
   // Where the word read last stands, in bytes of the text.
   std::size_t begin() const { return begin_; }
   std::size_t end() const { return at_; }

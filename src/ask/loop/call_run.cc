@@ -49,8 +49,8 @@ void DoubtChangedContexts(const RunState& run, CallResult* result) {
   }
 }
 
-CallEnd RunCall(RunState& run, sandbox::Pool& pool) {
-  pool.Prepare();  // it starts while the first prompt is made and answered
+CallEnd RunCall(RunState& run, sandbox::Pool& pool, std::unique_ptr<BegunSession> begun) {
+  if (!begun) begun = BeginSession(run, pool);
   Metadata metadata = MakeMetadata(run);
   metadata.passages = FindPassagesFor(run);
   if (const std::string told = SessionText(run.request.session); !told.empty()) {
@@ -60,9 +60,9 @@ CallEnd RunCall(RunState& run, sandbox::Pool& pool) {
   std::unique_ptr<Workbench> bench;
   CallLoop* running = nullptr;
   CallLoop loop(run, metadata, moved, [&]() -> Result<Workbench*> {
-    DOSSIER_ASSIGN_OR_RETURN(bench, Workbench::Open(run, pool, moved, [&running] {
-                               return running ? running->turn() : 0;
-                             }));
+    const auto turn = [&running] { return running ? running->turn() : 0; };
+    DOSSIER_ASSIGN_OR_RETURN(bench,
+                             Workbench::Open(run, pool, moved, turn, std::move(begun)));
     return bench.get();
   });
   running = &loop;

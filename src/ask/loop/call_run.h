@@ -3,19 +3,21 @@
 //   CallEnd end = RunCall(run, pool);                       // the root
 //   CallTree tree(64, ChildRunner(get_pool));               // children, each on its own thread
 //
-// The sandbox begins when the first code has to run, and ends with the call. Thread-safety: one
-// call a thread, any number at once.
+// The sandbox makes ready while the first prompt is made and answered, and ends with the call.
+// Thread-safety: one call a thread, any number at once.
 
 #ifndef DOSSIER_ASK_LOOP_CALL_RUN_H_
 #define DOSSIER_ASK_LOOP_CALL_RUN_H_
 
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "ask/loop/call_loop.h"
 #include "ask/policy/coverage.h"
 #include "ask/run/call_tree.h"
 #include "ask/run/run_state.h"
+#include "ask/subcalls/workbench.h"
 #include "sandbox/session/session.h"
 
 namespace dossier::ask {
@@ -26,7 +28,8 @@ struct CallEnd {
   std::optional<sandbox::IsolationReport> sandbox;  // unset: no code ran
 };
 
-CallEnd RunCall(RunState& run, sandbox::Pool& pool);
+// `begun` is the session of its code, if that has been begun already.
+CallEnd RunCall(RunState& run, sandbox::Pool& pool, std::unique_ptr<BegunSession> begun = nullptr);
 
 // An answer over a file of which no copy is kept, and which changed while it was read, may be of no
 // state that the file ever had. Waits for copies; called where all of them were needed.

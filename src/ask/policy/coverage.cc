@@ -1,6 +1,8 @@
 #include "ask/policy/coverage.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include "ask/documents/document_words.h"
 
@@ -15,14 +17,26 @@ constexpr std::uint64_t kMostFingerprints = 2'000'000;
 constexpr std::uint64_t kBytesPerWord = 6;
 constexpr std::size_t kMostWaiting = 16u << 20;  // bytes
 // A fingerprint that stands in more places says nothing about where a text comes from.
-constexpr std::ptrdiff_t kMostPlaces = 64;
+constexpr std::size_t kMostPlaces = 64;
 
 struct Word {
   std::uint64_t hash = 0;
   std::size_t begin = 0, end = 0;
 };
 
-// Calls visit(hash, first byte) for every fingerprint of `text`, in order.
+// Where a reader of words that has come to `from` may go on, if no word that begins before `done` is
+// of interest: behind the last space before it, as no word has one inside.
+std::size_t BehindSpace(std::string_view text, std::size_t from, std::size_t done) {
+  constexpr std::size_t kFar = 4096;  // a longer word is read instead
+  const std::size_t least = done > kFar ? std::max(from, done - kFar) : from;
+  for (std::size_t at = done; at > least; --at) {
+    if (text[at - 1] == ' ' || text[at - 1] == '\n') return at;
+  }
+  return from;
+}
+
+// Calls visit(hash, first byte) for every fingerprint of `text`, in order. It returns the byte
+// before which no further one may begin.
 template <typename Visit>
 void ForEachFingerprint(std::string_view text, const Visit& visit) {
   std::vector<Word> words;  // those of the fingerprint at hand
@@ -36,11 +50,33 @@ void ForEachFingerprint(std::string_view text, const Visit& visit) {
     while (words.size() >= kWords && bytes >= kBytes) {
       std::uint64_t hash = words.size();
       for (const Word& part : words) hash = (hash ^ part.hash) * 0x9E3779B97F4A7C15;
-      visit(hash ^ (hash >> 29), words.front().begin);
+      const std::size_t done = visit(hash ^ (hash >> 29), words.front().begin);
       bytes -= words.front().end - words.front().begin;
       words.erase(words.begin());
+      const std::size_t next = BehindSpace(text, reader.end(), done);
+      if (next == reader.end()) continue;
+      reader.GoTo(next);
+      words.clear();
+      bytes = 0;
     }
   }
+}
+
+// How many bytes two texts have in common at their starts, and at their ends.
+std::size_t CommonStart(std::string_view a, std::string_view b) {
+  constexpr std::size_t kBlock = 256;
+  const std::size_t most = std::min(a.size(), b.size());
+  std::size_t at = 0;
+  while (at + kBlock <= most && std::memcmp(a.data() + at, b.data() + at, kBlock) == 0) at += kBlock;
+  while (at < most && a[at] == b[at]) ++at;
+  return at;
+}
+
+std::size_t CommonEnd(std::string_view a, std::string_view b) {
+  const std::size_t most = std::min(a.size(), b.size());
+  std::size_t count = 0;
+  while (count < most && a[a.size() - count - 1] == b[b.size() - count - 1]) ++count;
+  return count;
 }
 
 }  // namespace
@@ -77,10 +113,10 @@ void Coverage::AddSlice(std::size_t document, std::uint64_t at, std::uint64_t le
   Insert(by_models_, document, at, length);
 }
 
-void Coverage::AddText(std::string_view text) {
+void Coverage::AddText(std::string text) {
   std::lock_guard lock(mutex_);
-  waiting_.emplace_back(text);
   waiting_bytes_ += text.size();
+  waiting_.push_back(std::move(text));
   if (waiting_bytes_ > kMostWaiting) TraceWaiting();
 }
 
@@ -128,15 +164,40 @@ void Coverage::BuildIndex() {
   if (indexed_) return;
   indexed_ = true;
   std::uint64_t bytes = 0;
-  for (const std::string_view text : documents_) bytes += text.size();
+  for (const std::string_view text : documents_) {
+    starts_.push_back(bytes);
+    bytes += text.size();
+  }
   if (bytes > kIndexLimit) return;
   sample_ = 1 + bytes / kBytesPerWord / kMostFingerprints;
+  std::vector<Fingerprint> found;
+  found.reserve(bytes / kBytesPerWord / sample_);
   for (std::size_t i = 0; i < documents_.size(); ++i) {
     ForEachFingerprint(documents_[i], [&](std::uint64_t hash, std::size_t at) {
-      if (hash % sample_ == 0) index_.push_back({hash, static_cast<std::uint32_t>(i), at});
+      const std::uint64_t place = starts_[i] + at;
+      if (hash % sample_ == 0) found.push_back({hash, static_cast<std::uint32_t>(place)});
+      return std::size_t{0};
     });
   }
-  std::ranges::sort(index_, {}, [](const Fingerprint& f) { return f.hash; });
+  PutIntoBuckets(std::move(found));
+}
+
+// About one fingerprint a bucket, so that none has to be sorted.
+void Coverage::PutIntoBuckets(std::vector<Fingerprint> found) {
+  const int bits = std::max(1, static_cast<int>(std::bit_width(found.size())));
+  shift_ = 64 - bits;
+  buckets_.assign((std::size_t{1} << bits) + 1, 0);
+  for (const Fingerprint& one : found) ++buckets_[(one.hash >> shift_) + 1];
+  for (std::size_t i = 1; i < buckets_.size(); ++i) buckets_[i] += buckets_[i - 1];
+  index_.resize(found.size());
+  std::vector<std::uint32_t> next(buckets_.begin(), buckets_.end() - 1);
+  for (const Fingerprint& one : found) index_[next[one.hash >> shift_]++] = one;
+}
+
+// The document, and the byte in it.
+std::pair<std::size_t, std::size_t> Coverage::PlaceOf(std::uint32_t at) const {
+  const auto behind = std::ranges::upper_bound(starts_, at);
+  return {static_cast<std::size_t>(behind - starts_.begin()) - 1, at - *std::prev(behind)};
 }
 
 void Coverage::TraceWaiting() {
@@ -148,36 +209,35 @@ void Coverage::TraceWaiting() {
 }
 
 void Coverage::Trace(std::string_view text) {
+  if (index_.empty()) return;
   std::size_t done = 0;  // what of the text is traced already
   ForEachFingerprint(text, [&](std::uint64_t hash, std::size_t at) {
-    if (at < done || hash % sample_ != 0) return;
+    if (at < done || hash % sample_ != 0) return done;
     for (const Match& match : LongestMatches(text, hash, at)) {
       by_models_[match.document].Add(match.begin, match.end);
       done = std::max(done, match.text_end);
     }
+    return done;
   });
 }
 
 // The places of the fingerprint at `at` from which the text goes on alike for longest.
 std::vector<Coverage::Match> Coverage::LongestMatches(std::string_view text, std::uint64_t hash,
                                                       std::size_t at) const {
-  const auto places =
-      std::ranges::equal_range(index_, hash, {}, [](const Fingerprint& f) { return f.hash; });
+  std::vector<std::uint32_t> places;
+  const std::uint64_t bucket = hash >> shift_;
+  for (std::size_t i = buckets_[bucket]; i < buckets_[bucket + 1]; ++i) {
+    if (index_[i].hash == hash) places.push_back(index_[i].at);
+    if (places.size() > kMostPlaces) return {};
+  }
   std::vector<Match> best;
-  if (std::ranges::distance(places) > kMostPlaces) return best;
-  for (const Fingerprint& place : places) {
-    const std::string_view document = documents_[place.document];
-    std::size_t before = 0, behind = 0;
-    while (before < at && before < place.at &&
-           text[at - before - 1] == document[place.at - before - 1]) {
-      ++before;
-    }
-    while (at + behind < text.size() && place.at + behind < document.size() &&
-           text[at + behind] == document[place.at + behind]) {
-      ++behind;
-    }
+  for (const std::uint32_t place : places) {
+    const auto [number, in_document] = PlaceOf(place);
+    const std::string_view document = documents_[number];
+    const std::size_t before = CommonEnd(text.substr(0, at), document.substr(0, in_document));
+    const std::size_t behind = CommonStart(text.substr(at), document.substr(in_document));
     if (behind < kBytes) continue;  // equal hashes of different words
-    const Match match{place.document, place.at - before, place.at + behind, at + behind};
+    const Match match{number, in_document - before, in_document + behind, at + behind};
     const auto length = [](const Match& m) { return m.end - m.begin; };
     if (!best.empty() && length(match) < length(best.front())) continue;
     if (!best.empty() && length(match) > length(best.front())) best.clear();

@@ -21,6 +21,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dossier::ask {
@@ -48,7 +49,7 @@ class Coverage {
   explicit Coverage(std::vector<std::string_view> documents);
 
   void AddSlice(std::size_t document, std::uint64_t at, std::uint64_t length);
-  void AddText(std::string_view text);
+  void AddText(std::string text);
   void AddReadByCode(std::size_t document, std::uint64_t at, std::uint64_t length);
   Shares Read();
   // Whether anything of that document was read, by code or by models.
@@ -57,8 +58,7 @@ class Coverage {
  private:
   struct Fingerprint {
     std::uint64_t hash = 0;
-    std::uint32_t document = 0;
-    std::uint64_t at = 0;
+    std::uint32_t at = 0;  // in all documents, one behind the other
   };
   struct Match {
     std::size_t document = 0;
@@ -69,6 +69,8 @@ class Coverage {
   void Insert(std::vector<Stretches>& where, std::size_t document, std::uint64_t at,
               std::uint64_t length);
   void BuildIndex();
+  void PutIntoBuckets(std::vector<Fingerprint> found);
+  std::pair<std::size_t, std::size_t> PlaceOf(std::uint32_t at) const;
   void TraceWaiting();
   void Trace(std::string_view text);
   std::vector<Match> LongestMatches(std::string_view text, std::uint64_t hash,
@@ -79,7 +81,11 @@ class Coverage {
   bool indexed_ = false;
   std::uint64_t sample_ = 1;  // every so many fingerprints are kept, chosen by their hash
   std::vector<Stretches> by_models_, by_code_;
-  std::vector<Fingerprint> index_;  // sorted by hash
+  std::vector<std::uint64_t> starts_;  // of the documents, one behind the other
+  // By the first bits of their hashes: `index_` from buckets_[bits] to buckets_[bits + 1].
+  std::vector<Fingerprint> index_;
+  std::vector<std::uint32_t> buckets_;
+  int shift_ = 0;  // from a hash to its first bits
   std::vector<std::string> waiting_;
   std::size_t waiting_bytes_ = 0;
 };

@@ -80,8 +80,9 @@ std::string RequestHash(const model::Request& request, std::string_view to) {
   add("purpose", model::PurposeName(request.purpose));
   if (!to.empty()) add("to", to);
   add("system", request.messages.SystemText());
+  std::string room;
   for (const assembly::Turn& turn : request.messages.turns) {
-    add(assembly::RoleName(turn.role), turn.Text());
+    add(assembly::RoleName(turn.role), turn.TextView(&room));
     for (const assembly::Block& block : turn.blocks) {
       if (block.type == assembly::Block::Type::kImage) add("image", block.text);
     }

@@ -114,15 +114,15 @@ Result<assembly::Assembled> Subcalls::Assemble(std::string text,
   if (!media.empty()) DOSSIER_RETURN_IF_ERROR(CheckTakesImages(sub));
   DOSSIER_RETURN_IF_ERROR(
       CheckLength({text, content ? *content : std::string_view(), system}, media.size(), sub));
-  auto prompt = content ? run_.prompts.Assemble("subcall_context", sub,
-                                                {{"instruction", text}, {"content", *content}}, {},
-                                                run_.boundary, kLeastReply)
-                        : run_.prompts.Assemble("subcall", sub, {{"prompt", text}}, {},
-                                                run_.boundary, kLeastReply);
+  std::map<std::string, std::string> values;
+  std::string& given = values[content ? "instruction" : "prompt"] = std::move(text);
+  if (content) values.emplace("content", *content);
+  auto prompt = run_.prompts.Assemble(content ? "subcall_context" : "subcall", sub, values, {},
+                                      run_.boundary, kLeastReply);
   if (!prompt) return prompt;
   // A section ends without line ends; a prompt that code wrote is sent as it is.
   auto& blocks = prompt->messages.turns.back().blocks;
-  if (!content && blocks.size() == 1) blocks[0].text = std::move(text);
+  if (!content && blocks.size() == 1) blocks[0].text = std::move(given);
   // Images stand before the text that asks about them, as in a conversation.
   for (std::size_t i = 0; i < media.size(); ++i) {
     blocks.insert(blocks.begin() + static_cast<std::ptrdiff_t>(i), media[i]->image);

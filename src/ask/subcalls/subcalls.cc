@@ -34,9 +34,9 @@ Result<CodeReply> ReplyOf(const Result<model::Reply>& reply, ReplyForm form) {
 
 // Of all texts and images of a prompt of one sub-call: a retry has the same.
 std::string HashOf(const assembly::Messages& messages) {
-  std::string hashes = Sha256Hex(messages.SystemText());
+  std::string hashes = Sha256Hex(messages.SystemText()), room;
   for (const assembly::Turn& turn : messages.turns) {
-    hashes += Sha256Hex(turn.Text());
+    hashes += Sha256Hex(turn.TextView(&room));
     for (const assembly::Block& block : turn.blocks) {
       if (block.type == assembly::Block::Type::kImage) hashes += Sha256Hex(block.text);
     }
@@ -202,7 +202,7 @@ Result<CallEstimate> Subcalls::Estimate(const sandbox::BridgeCall& call) {
 CallEstimate Subcalls::EstimateOne(const Outgoing& out) {
   Outgoing whole = out;
   if (!whole.to) whole.to = &run_.options.sub;
-  const auto request = MakeRequest(whole);
+  const auto request = MakeRequest(whole, whole.prompt.messages);
   const auto key = cache_.KeyOf(*request, whole.to->origin);
   if (key && cache_.Find(*key)) return {.cached = 1};
   return EstimateOf(whole.to->entry, *request, whole.prompt.tokens);
@@ -228,7 +228,7 @@ void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const C
        cancel,
        [this, to = settings.to, prompt = std::move(prompt), before = std::move(before),
         slices = std::move(prepared.slices), texts = std::move(prepared.texts),
-        done = std::move(done)](Result<model::Reply> result) {
+        done = std::move(done)](Result<model::Reply> result) mutable {
          if (!result) {
            CountLost(prompt, before, ErrorName(result.error().code), result.error().message);
            return done(std::move(result));
@@ -244,7 +244,7 @@ void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const C
          for (const Slice& slice : slices) {
            coverage_.AddSlice(slice.document, slice.at, slice.length);
          }
-         for (const std::string& text : texts) coverage_.AddText(text);
+         for (std::string& text : texts) coverage_.AddText(std::move(text));
          done(std::move(result));
        });
 }
@@ -318,14 +318,16 @@ void Subcalls::CountCoverage(const Json& parts, std::string_view raw) {
       coverage_.AddSlice(static_cast<std::size_t>(*document), static_cast<std::uint64_t>(*at),
                          static_cast<std::uint64_t>(*length));
     } else if (auto text = sandbox::ResolveText(JsonArray{part}, raw, contexts_)) {
-      coverage_.AddText(*text);
+      coverage_.AddText(std::move(*text));
     }
   }
 }
 
-std::shared_ptr<model::Request> Subcalls::MakeRequest(const Outgoing& out) const {
-  auto request =
-      std::make_shared<model::Request>(driver::RequestTo(*out.to, out.prompt, out.purpose));
+std::shared_ptr<model::Request> Subcalls::MakeRequest(const Outgoing& out,
+                                                      assembly::Messages messages) const {
+  const assembly::Assembled about{.tokens = out.prompt.tokens};
+  auto request = std::make_shared<model::Request>(driver::RequestTo(*out.to, about, out.purpose));
+  request->messages = std::move(messages);
   request->sampling = out.sampling;
   request->sampling.max_output = OutputOf(request->sampling, out.prompt, *out.to);
   if (!request->sampling.temperature) request->sampling.temperature = run_.request.temperature;
@@ -346,9 +348,10 @@ std::optional<model::Reply> Subcalls::Known(const std::optional<std::string>& ke
   auto reply = cache_.Find(*key);
   if (!reply) return std::nullopt;
   run_.ledger.CountCached();
+  std::string room;
   JsonObject data{{"request", id},
                   {"purpose", model::PurposeName(request.purpose)},
-                  {"messages", run_.log.Body(request.messages.turns.back().Text())},
+                  {"messages", run_.log.Body(request.messages.turns.back().TextView(&room))},
                   {"hash", hash},
                   {"from_cache", *key}};
   if (!media.empty()) data["media"] = media;
@@ -376,7 +379,7 @@ void Subcalls::LogResult(std::int64_t id, model::Purpose purpose, const std::str
 void Subcalls::Send(Outgoing out, const CancelToken& cancel, Done done) {
   if (!out.to) out.to = &run_.options.sub;
   const model::Purpose purpose = out.purpose;
-  auto request = MakeRequest(out);
+  auto request = MakeRequest(out, std::move(out.prompt.messages));
   if (out.schema && out.to->entry.json_schema) request->schema = *out.schema;
   const std::optional<std::string> key = cache_.KeyOf(*request, out.to->origin);
   std::int64_t id = 0;
@@ -391,10 +394,11 @@ void Subcalls::Send(Outgoing out, const CancelToken& cancel, Done done) {
     ++in_flight_;
   }
   request->path = fmt::format("{}.{}", run_.place.path, id);
+  std::string room;
   JsonObject sent{{"request", id},
                   {"purpose", model::PurposeName(purpose)},
                   {"model", request->model},
-                  {"messages", run_.log.Body(request->messages.turns.back().Text())},
+                  {"messages", run_.log.Body(request->messages.turns.back().TextView(&room))},
                   {"tokens", out.prompt.tokens},
                   {"hash", hash}};
   if (!out.media.empty()) sent["media"] = std::move(out.media);

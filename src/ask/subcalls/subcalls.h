@@ -165,7 +165,9 @@ class Subcalls {
   Status Agreed(const sandbox::BridgeCall& call);
   bool IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const;
   Status RefuseBareQuestion(std::string_view text) const;
-  std::shared_ptr<model::Request> MakeRequest(const Outgoing& out) const;
+  // `messages`: those of out.prompt, which may be as large as a context.
+  std::shared_ptr<model::Request> MakeRequest(const Outgoing& out,
+                                              assembly::Messages messages) const;
   // The reply of an equal earlier request, counted and in the journal.
   std::optional<model::Reply> Known(const std::optional<std::string>& key,
                                     const model::Request& request, const std::string& hash,

@@ -43,22 +43,27 @@ void LogContext(const RunState& run, const std::string& name, const StoredText& 
                                 {"text_bytes", stored.map.bytes().size()}});
 }
 
-// Whether the journal is told of them: those of earlier questions are in theirs.
-enum class Told { kNo, kYes };
+// Tells the journal of the documents of this question; those of earlier ones are in theirs.
+Status LogContexts(const RunState& run, const ContextSet& context) {
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    const ContextDocument& document = context.documents()[i];
+    DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
+    LogContext(run, document.name, *stored);
+    if (!stored->changed.empty() && document.warnings.empty()) {
+      run.log.Warn("context_changed", Json(stored->changed));
+    }
+  }
+  return {};
+}
 
-Status AddContexts(RunState& run, const ContextSet& context, Told told, sandbox::SessionSpec* spec,
-                   std::vector<std::string_view>* texts, std::vector<TextDocument>* documents) {
+Status AddContexts(const RunState& run, const ContextSet& context, SessionPlan* plan) {
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     const ContextDocument& document = context.documents()[i];
     DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
     const std::string_view text = stored->map.bytes();
-    if (told == Told::kYes) LogContext(run, document.name, *stored);
-    if (told == Told::kYes && !stored->changed.empty() && document.warnings.empty()) {
-      run.log.Warn("context_changed", Json(stored->changed));
-    }
     const inspect::Description& description =
         stored->description ? *stored->description : document.description;
-    spec->contexts.push_back(
+    plan->spec.contexts.push_back(
         {.name = document.name,
          .fd = stored->fd.get(),
          .bytes = text.size(),
@@ -66,11 +71,11 @@ Status AddContexts(RunState& run, const ContextSet& context, Told told, sandbox:
          .meta = inspect::ContextMeta(description, run.dialect() == sandbox::Dialect::kPython
                                                        ? inspect::Runtime::kPython
                                                        : inspect::Runtime::kJavascript)});
-    texts->push_back(text);
-    documents->push_back({document.name, text, description});
+    plan->texts.push_back(text);
+    plan->documents.push_back({document.name, text, description});
     if (document.database) {
-      documents->back().stands_for = "an SQLite database";
-      documents->back().way = "sql(query), which reads its tables";
+      plan->documents.back().stands_for = "an SQLite database";
+      plan->documents.back().way = "sql(query), which reads its tables";
     }
   }
   return {};
@@ -79,6 +84,39 @@ Status AddContexts(RunState& run, const ContextSet& context, Told told, sandbox:
 // The documents of one question among all of a session: {"first", "count", "seed"}.
 Json GroupJson(std::size_t first, const ContextSet& context, std::uint64_t seed) {
   return JsonObject{{"first", first}, {"count", context.documents().size()}, {"seed", seed}};
+}
+
+Result<SessionPlan> PlanSession(const RunState& run) {
+  SessionPlan plan{.spec = MakeSpec(run)};
+  const ContextSet& context = *run.request.context;
+  // Those of this question come first: then places in them are the same as without a session.
+  DOSSIER_RETURN_IF_ERROR(AddContexts(run, context, &plan));
+  JsonArray groups;
+  for (const PastQuestion& past : run.request.session.past) {
+    groups.push_back(GroupJson(plan.spec.contexts.size(), *past.context, past.seed));
+    DOSSIER_RETURN_IF_ERROR(AddContexts(run, *past.context, &plan));
+  }
+  if (!groups.empty()) {
+    groups.push_back(GroupJson(0, context, run.request.seed));
+    plan.spec.features["questions"] = std::move(groups);
+  }
+  JsonArray schemas;
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    if (context.documents()[i].database) schemas.push_back(Json(i));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<sandbox::Context> databases, DatabasesOf(context));
+  std::ranges::move(databases, std::back_inserter(plan.spec.contexts));
+  if (!schemas.empty()) plan.spec.features["sql_schemas"] = std::move(schemas);
+  return plan;
+}
+
+// Whether no text of the call is still being copied.
+bool AllCopied(const Request& request) {
+  constexpr Clock::Steady kNow{};
+  return request.context->WaitForCopies(kNow) &&
+         std::ranges::all_of(request.session.past, [](const PastQuestion& past) {
+           return past.context->WaitForCopies(kNow);
+         });
 }
 
 // What tells one call from another in the record.
@@ -322,43 +360,45 @@ Json Bridge::BudgetValue() const {
       {"max_depth", run_.request.limits.depth}};
 }
 
+std::unique_ptr<BegunSession> BeginSession(const RunState& run, sandbox::Pool& pool) {
+  const auto begin = [&]() -> Result<std::unique_ptr<BegunSession>> {
+    DOSSIER_ASSIGN_OR_RETURN(SessionPlan plan, PlanSession(run));
+    DOSSIER_ASSIGN_OR_RETURN(auto opening, pool.Begin(std::move(plan.spec), run.cancel));
+    return std::make_unique<BegunSession>(std::move(plan), std::move(opening));
+  };
+  if (AllCopied(run.request)) {
+    if (auto begun = begin()) return std::move(*begun);
+  }
+  pool.Prepare();
+  return nullptr;  // what is wrong shows when code has to run
+}
+
 Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool& pool,
                                                    const MovedTurns& moved,
-                                                   std::function<int()> turn) {
-  sandbox::SessionSpec spec = MakeSpec(run);
-  std::vector<std::string_view> texts;
-  std::vector<TextDocument> documents;
+                                                   std::function<int()> turn,
+                                                   std::unique_ptr<BegunSession> begun) {
   const ContextSet& context = *run.request.context;
   const auto deadline = run.ledger.deadline(model::Stage::kNormal);
   if (deadline && !context.WaitForCopies(*deadline)) {
     return MakeError(ErrorCode::kLimit, "time: it was used up while the context was copied");
   }
-  // Those of this question come first: then places in them are the same as without a session.
-  DOSSIER_RETURN_IF_ERROR(AddContexts(run, context, Told::kYes, &spec, &texts, &documents));
-  JsonArray groups;
-  for (const PastQuestion& past : run.request.session.past) {
-    groups.push_back(GroupJson(spec.contexts.size(), *past.context, past.seed));
-    DOSSIER_RETURN_IF_ERROR(AddContexts(run, *past.context, Told::kNo, &spec, &texts, &documents));
+  DOSSIER_RETURN_IF_ERROR(LogContexts(run, context));
+  SessionPlan plan;
+  std::unique_ptr<sandbox::Session> session;
+  if (begun) {
+    plan = std::move(begun->plan);
+    DOSSIER_ASSIGN_OR_RETURN(session, begun->opening->Finish());
+  } else {
+    DOSSIER_ASSIGN_OR_RETURN(plan, PlanSession(run));
+    DOSSIER_ASSIGN_OR_RETURN(session, pool.Open(std::move(plan.spec), run.cancel));
   }
-  if (!groups.empty()) {
-    groups.push_back(GroupJson(0, context, run.request.seed));
-    spec.features["questions"] = std::move(groups);
-  }
-  JsonArray schemas;
-  for (std::size_t i = 0; i < context.documents().size(); ++i) {
-    if (context.documents()[i].database) schemas.push_back(Json(i));
-  }
-  DOSSIER_ASSIGN_OR_RETURN(std::vector<sandbox::Context> databases, DatabasesOf(context));
-  std::ranges::move(databases, std::back_inserter(spec.contexts));
-  if (!schemas.empty()) spec.features["sql_schemas"] = std::move(schemas);
-  DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Session> session,
-                           pool.Open(std::move(spec), run.cancel));
   JsonObject started{{"ms", session->start_time().count()}};
   // Of a child it is the same: all are forked from one process, by the same rules.
   if (run.place.depth == 0) started["report"] = session->report().ToJson();
   run.log.Add("sandbox.started", std::move(started));
   auto bench = std::unique_ptr<Workbench>(new Workbench(
-      run, std::move(texts), std::move(documents), moved, std::move(turn), std::move(session)));
+      run, std::move(plan.texts), std::move(plan.documents), moved, std::move(turn),
+      std::move(session)));
   if (!run.request.session.past.empty()) {
     DOSSIER_RETURN_IF_ERROR(
         RestoreSession(run, bench->documents_, bench->texts_, *bench->session_));

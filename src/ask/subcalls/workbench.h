@@ -1,7 +1,11 @@
 // What code works with once it runs: the session, the texts, the services behind the bridge.
 //
+//   std::unique_ptr<BegunSession> begun = BeginSession(run, pool);   // waits for nothing
+//   DOSSIER_ASSIGN_OR_RETURN(auto bench, Workbench::Open(run, pool, moved, turn, std::move(begun)));
+//
 // Built when the first block has to run, so that the first request to the model waits neither for
-// the sandbox nor for the copy of a large context. Thread-safety: one owner.
+// the sandbox nor for the copy of a large context. The sandbox makes ready meanwhile.
+// Thread-safety: one owner.
 
 #ifndef DOSSIER_ASK_SUBCALLS_WORKBENCH_H_
 #define DOSSIER_ASK_SUBCALLS_WORKBENCH_H_
@@ -66,14 +70,32 @@ class Bridge final : public sandbox::BridgeHandler {
   TaskGroup tasks_;               // last: joined before the rest goes
 };
 
+// What a session is opened with; the texts belong to the request's contexts.
+struct SessionPlan {
+  sandbox::SessionSpec spec;
+  std::vector<std::string_view> texts;
+  std::vector<TextDocument> documents;
+};
+
+struct BegunSession {
+  SessionPlan plan;
+  std::unique_ptr<sandbox::Opening> opening;
+};
+
+// Begins the session of a call of which code is likely to run. Null where that would have to wait
+// for a copy of the context, or fails: then the pool gets ready for a session at least.
+std::unique_ptr<BegunSession> BeginSession(const RunState& run, sandbox::Pool& pool);
+
 class Workbench {
  public:
-  // Waits for the context's copies, starts a session. `moved` and `turn` as in Bridge.
+  // Waits for the context's copies and for the session: for `begun`, where that is not null, else
+  // for a new one. `moved` and `turn` as in Bridge.
   // Errors: kUnavailable (no sandbox of the asked strength), kIo (the copy failed), kDied,
   // kCancelled.
   static Result<std::unique_ptr<Workbench>> Open(RunState& run, sandbox::Pool& pool,
                                                  const MovedTurns& moved,
-                                                 std::function<int()> turn);
+                                                 std::function<int()> turn,
+                                                 std::unique_ptr<BegunSession> begun);
 
   sandbox::Session& session() { return *session_; }
   Coverage& coverage() { return coverage_; }

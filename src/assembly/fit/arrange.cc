@@ -180,7 +180,9 @@ class Arranger {
       out_.messages.system.push_back(std::move(block));
       return;
     }
-    AddToGroup({part.rule->role, {std::move(block)}}, index);
+    Turn turn{.role = part.rule->role};
+    turn.blocks.push_back(std::move(block));  // a list in braces would copy its text
+    AddToGroup(std::move(turn), index);
   }
 
   void AddTools(const Part& part) {

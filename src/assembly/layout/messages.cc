@@ -1,5 +1,8 @@
 #include "assembly/layout/messages.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace dossier::assembly {
 namespace {
 
@@ -88,6 +91,13 @@ bool IsJoined(const Block& block) {
 }
 
 std::string Turn::Text() const { return JoinTexts(blocks); }
+
+std::string_view Turn::TextView(std::string* room) const {
+  const auto first = std::ranges::find_if(blocks, IsJoined);
+  if (first == blocks.end()) return {};
+  if (std::none_of(std::next(first), blocks.end(), IsJoined)) return first->text;
+  return *room = Text();
+}
 
 std::string Messages::SystemText() const { return JoinTexts(system); }
 

@@ -48,6 +48,8 @@ struct Turn {
 
   // The texts of all blocks but images and thinking, joined by one blank line.
   std::string Text() const;
+  // The same; where one block has all of it, no copy. `room` must live as long as the view.
+  std::string_view TextView(std::string* room) const;
 };
 
 struct ToolSpec {

@@ -1,6 +1,9 @@
 #include "base/json/json.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <iterator>
 
 namespace dossier {
@@ -35,11 +38,29 @@ std::string EscapeOf(char c) {
 
 bool IsPlain(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; }
 
+// How many plain bytes `text` begins with: eight at a time, then one by one.
+std::size_t PlainRun(std::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
+  // High bits at, or behind, the first byte that is zero.
+  const auto zeros = [](std::uint64_t word) { return (word - kOnes) & ~word & kHighs; };
+  std::size_t run = 0;
+  for (; run + 8 <= text.size(); run += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, text.data() + run, sizeof(word));
+    const std::uint64_t control = (word - kOnes * 0x20) & ~word & kHighs;
+    if (control | zeros(word ^ (kOnes * '"')) | zeros(word ^ (kOnes * '\\'))) break;
+  }
+  while (run < text.size() && IsPlain(text[run])) ++run;
+  return run;
+}
+
 void WriteString(std::string_view text, std::string& out) {
+  // One piece of memory for a long text, rather than ever longer ones on the way to it.
+  const std::size_t room = text.size() + text.size() / 8 + 2;
+  if (out.capacity() - out.size() < room) out.reserve(std::max(2 * out.size(), out.size() + room));
   out += '"';
   while (!text.empty()) {
-    std::size_t run = 0;
-    while (run < text.size() && IsPlain(text[run])) ++run;
+    const std::size_t run = PlainRun(text);
     out.append(text.substr(0, run));
     if (run == text.size()) break;
     out += EscapeOf(text[run]);

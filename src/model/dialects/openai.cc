@@ -108,9 +108,16 @@ class MessageList {
   // Results of tools are messages of their own, before what the user says beside them.
   void AddTurn(const Turn& turn) {
     if (turn.role == Role::kAssistant) return AddAssistant(turn);
+    const std::string_view role = turn.role == Role::kSystem ? SystemName(capability_) : "user";
+    const auto is_result = [](const Block& block) {
+      return block.type == Block::Type::kToolResult;
+    };
+    if (!turn.blocks.empty() && std::ranges::none_of(turn.blocks, is_result)) {
+      return Add(role, turn.blocks);  // of any size, so no copy is made
+    }
     Turn rest{.role = turn.role};
     for (const Block& block : turn.blocks) {
-      if (block.type != Block::Type::kToolResult) {
+      if (!is_result(block)) {
         rest.blocks.push_back(block);
         continue;
       }
@@ -119,7 +126,7 @@ class MessageList {
                                  {"content", Content(breakpoints_).Of({block})}});
     }
     if (rest.blocks.empty()) return;
-    Add(turn.role == Role::kSystem ? SystemName(capability_) : "user", rest.blocks);
+    Add(role, rest.blocks);
   }
 
   const assembly::Capability& capability_;

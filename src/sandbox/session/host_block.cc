@@ -87,6 +87,8 @@ BlockOutcome BlockRunner::Run() {
   watched_ = start_;
   cpu_start_ = ProcessCpu(worker_.pid()).value_or(Millis(0));
   SendRun();
+  // An error of it shows in the first step.
+  if (worker_.bridge().Flush(worker_.fd())) worker_.OrderNext();
   while (!ended_) Step();
   outcome_.records = worker_.bridge().EndBlock("the block has ended");
   outcome_.wall = duration_cast<Millis>(steady_clock::now() - start_);

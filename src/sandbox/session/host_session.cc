@@ -278,10 +278,44 @@ Result<std::unique_ptr<Session>> HostSession::Open(std::shared_ptr<ZygoteSource>
   std::unique_ptr<HostSession> session(
       new HostSession(std::move(zygotes), std::move(spec), cancel));
   DOSSIER_RETURN_IF_ERROR(session->KeepContexts());
-  DOSSIER_RETURN_IF_ERROR(session->StartWorker());
-  session->report_ = session->worker_->report();
-  session->start_time_ = session->worker_->start_time();
+  DOSSIER_RETURN_IF_ERROR(session->FinishOpening());
   return session;
+}
+
+Result<std::unique_ptr<Opening>> HostSession::Begin(std::shared_ptr<ZygoteSource> zygotes,
+                                                    SessionSpec spec, const CancelToken& cancel) {
+  class Begun final : public Opening {
+   public:
+    explicit Begun(std::unique_ptr<HostSession> session) : session_(std::move(session)) {}
+    Result<std::unique_ptr<Session>> Finish() override {
+      DOSSIER_RETURN_IF_ERROR(session_->FinishOpening());
+      return std::move(session_);
+    }
+
+   private:
+    std::unique_ptr<HostSession> session_;
+  };
+  std::unique_ptr<HostSession> session(
+      new HostSession(std::move(zygotes), std::move(spec), cancel));
+  DOSSIER_RETURN_IF_ERROR(session->KeepContexts());
+  // What cannot be begun without waiting is done whole by Finish.
+  auto worker = HostWorker::Begin(*session->zygotes_, session->spec_, session->waker_);
+  if (worker) session->worker_ = std::move(*worker);
+  return std::make_unique<Begun>(std::move(session));
+}
+
+// A worker that was begun may have died since: then another one is started, which says what is
+// wrong if that is no accident.
+Status HostSession::FinishOpening() {
+  if (worker_) {
+    const Status ready = worker_->Finish(*zygotes_, cancel_);
+    if (!ready) worker_.reset();
+    if (!ready && ready.error().code == ErrorCode::kCancelled) return ready;
+  }
+  if (!worker_) DOSSIER_RETURN_IF_ERROR(StartWorker());
+  report_ = worker_->report();
+  start_time_ = worker_->start_time();
+  return {};
 }
 
 // Copies of the caller's descriptors: a replacement maps them again, perhaps much later.

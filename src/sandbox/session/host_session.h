@@ -1,6 +1,7 @@
 // The host's side of a session: blocks in a worker, and a new worker when one has died.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto session, HostSession::Open(zygotes, std::move(spec)));
+//   DOSSIER_ASSIGN_OR_RETURN(auto opening, HostSession::Begin(zygotes, std::move(spec)));
 //
 // Thread-safety: as Session says.
 
@@ -21,6 +22,8 @@ class HostSession final : public Session {
  public:
   static Result<std::unique_ptr<Session>> Open(std::shared_ptr<ZygoteSource> zygotes,
                                                SessionSpec spec, const CancelToken& cancel);
+  static Result<std::unique_ptr<Opening>> Begin(std::shared_ptr<ZygoteSource> zygotes,
+                                                SessionSpec spec, const CancelToken& cancel);
   ~HostSession() override { Close(); }
 
   Result<BlockResult> Run(std::string_view code, const BlockOptions& options,
@@ -47,6 +50,7 @@ class HostSession final : public Session {
 
   HostSession(std::shared_ptr<ZygoteSource> zygotes, SessionSpec spec, CancelToken cancel);
   Status KeepContexts();
+  Status FinishOpening();
   Status StartWorker();
   Result<BlockResult> Finish(BlockOutcome outcome, const BlockTask& task);
   Result<BlockResult> Recover(BlockOutcome outcome, const BlockTask& task);

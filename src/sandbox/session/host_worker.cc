@@ -68,30 +68,66 @@ Result<Millis> ProcessCpu(pid_t pid) {
   return Millis(used.tv_sec * 1000 + used.tv_nsec / 1'000'000);
 }
 
+namespace {
+
+constexpr std::uint64_t kOpenId = 2;
+
+std::string EncodeOpen(const SessionSpec& spec) {
+  return MessageWriter::Encode(MakeOpenMessage(spec, kOpenId),
+                               spec.contexts.empty() ? 0 : kFlagDescriptors);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<HostWorker>> HostWorker::Open(ZygoteSource& zygotes, const SessionSpec& spec,
                                                      std::shared_ptr<Waker> waker,
                                                      const CancelToken& cancel) {
-  const auto started = std::chrono::steady_clock::now();
+  const auto asked = std::chrono::steady_clock::now();
   DOSSIER_ASSIGN_OR_RETURN(ForkedWorker forked, zygotes.Fork(spec, cancel));
-  std::unique_ptr<HostWorker> worker(new HostWorker(std::move(forked)));  // private constructor
-  worker->bridge_ = std::make_shared<HostBridge>(std::move(waker));
-  DOSSIER_RETURN_IF_ERROR(worker->SendOpen(spec, cancel));
-  DOSSIER_RETURN_IF_ERROR(SetNonBlocking(worker->fd()));
-  if (const auto usage = ReadProcessUsage(worker->pid()))
-    worker->base_bytes_ = usage->private_bytes;
+  // Its constructor is private.
+  std::unique_ptr<HostWorker> worker(new HostWorker(std::move(forked), std::move(waker)));
+  worker->asked_ = asked;
+  DOSSIER_RETURN_IF_ERROR(worker->SendOpen(EncodeOpen(spec), spec));
+  DOSSIER_RETURN_IF_ERROR(worker->ReceiveOpened(cancel));
   worker->start_time_ =
-      std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - started);
+      std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - asked);
   return worker;
 }
 
-Status HostWorker::SendOpen(const SessionSpec& spec, const CancelToken& cancel) {
-  constexpr std::uint64_t kOpenId = 2;
+Result<std::unique_ptr<HostWorker>> HostWorker::Begin(ZygoteSource& zygotes,
+                                                      const SessionSpec& spec,
+                                                      std::shared_ptr<Waker> waker) {
+  // Less than a socket takes while nobody reads it.
+  constexpr std::size_t kMostUnread = 64u << 10, kMostContexts = 50;
+  if (spec.contexts.size() > kMostContexts) {
+    return MakeError(ErrorCode::kTimeout, "{} contexts take time to send", spec.contexts.size());
+  }
+  const std::string message = EncodeOpen(spec);
+  if (message.size() > kMostUnread) {
+    return MakeError(ErrorCode::kTimeout, "{} bytes take time to send", message.size());
+  }
+  const auto asked = std::chrono::steady_clock::now();
+  DOSSIER_ASSIGN_OR_RETURN(ForkedWorker forked, zygotes.Order(spec));
+  std::unique_ptr<HostWorker> worker(new HostWorker(std::move(forked), std::move(waker)));
+  worker->asked_ = asked;
+  DOSSIER_RETURN_IF_ERROR(worker->SendOpen(message, spec));
+  return worker;
+}
+
+Status HostWorker::Finish(ZygoteSource& zygotes, const CancelToken& cancel) {
+  DOSSIER_RETURN_IF_ERROR(zygotes.Await(&forked_, cancel));
+  return ReceiveOpened(cancel);
+}
+
+Status HostWorker::SendOpen(const std::string& message, const SessionSpec& spec) {
   std::vector<int> fds;
   for (const Context& context : spec.contexts) fds.push_back(context.fd);
-  const std::string bytes =
-      MessageWriter::Encode(MakeOpenMessage(spec, kOpenId), fds.empty() ? 0 : kFlagDescriptors);
-  DOSSIER_RETURN_IF_ERROR(SendWithFds(fd(), bytes, fds));
+  DOSSIER_RETURN_IF_ERROR(SendWithFds(fd(), message, fds));
   bridge_->SkipId(kOpenId);
+  return {};
+}
+
+Status HostWorker::ReceiveOpened(const CancelToken& cancel) {
   auto opened = ReceiveMessage(fd(), decoder_, nullptr, kOpenTime, cancel);
   if (!opened && opened.error().code == ErrorCode::kDied) {
     return MakeError(ErrorCode::kDied, "the sandbox worker ended while it started: {}",
@@ -110,10 +146,15 @@ Status HostWorker::SendOpen(const SessionSpec& spec, const CancelToken& cancel) 
   }
   DOSSIER_ASSIGN_OR_RETURN(report_, IsolationReport::FromJson(opened->json.at("report")));
   report_.Set("watchdog", LayerState::kApplied, "");
-  return {};
+  // One that was begun long ago was ready when it said so, not now.
+  const auto since = std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - asked_);
+  start_time_ = std::min(since, Millis(FindInt(Json(opened->json), "ms").value_or(since.count())));
+  if (const auto usage = ReadProcessUsage(pid())) base_bytes_ = usage->private_bytes;
+  return SetNonBlocking(fd());
 }
 
 HostWorker::~HostWorker() {
+  if (forked_.pid == 0) return;
   bridge_->EndBlock("the session was closed");
   bridge_->Send({.type = MessageType::kClose, .json = {{"grace_ms", kCloseGrace.count()}}},
                 Urgency::kUrgent);
@@ -122,6 +163,11 @@ HostWorker::~HostWorker() {
   // namespaces) need not be waited for.
   pollfd entry{fd(), POLLRDHUP, 0};
   if (poll(&entry, 1, static_cast<int>(kCloseGrace.count())) <= 0) Kill();
+}
+
+void HostWorker::OrderNext() {
+  if (std::exchange(next_ordered_, true) || !forked_.zygote) return;
+  forked_.zygote->OrderNext();
 }
 
 void HostWorker::Kill() {

@@ -175,7 +175,14 @@ class HostWorker {
   static Result<std::unique_ptr<HostWorker>> Open(ZygoteSource& zygotes, const SessionSpec& spec,
                                                   std::shared_ptr<Waker> waker,
                                                   const CancelToken& cancel = {});
-  // `close`, 200 ms, SIGKILL.
+  // Asks for a process and tells it what to open, and waits for neither. Nothing but Finish may be
+  // called next. Errors: what keeps it from being done without a wait.
+  static Result<std::unique_ptr<HostWorker>> Begin(ZygoteSource& zygotes, const SessionSpec& spec,
+                                                   std::shared_ptr<Waker> waker);
+  // Waits until a worker that was begun is ready. Errors: as Open; the worker is then of no use.
+  Status Finish(ZygoteSource& zygotes, const CancelToken& cancel);
+  // `close`, 200 ms, SIGKILL. One that was begun and never finished ends by itself: its bridge is
+  // closed.
   ~HostWorker();
 
   pid_t pid() const { return forked_.pid; }
@@ -193,10 +200,17 @@ class HostWorker {
   void Kill();
   // Waits up to a second for the process to be reaped, then says how it ended.
   std::string DeathReason();
+  // Asks, once, for the process of the session to come. To be called where this worker has got
+  // something to do: a fork right before that would take its processor.
+  void OrderNext();
 
  private:
-  explicit HostWorker(ForkedWorker forked) : forked_(std::move(forked)), decoder_(Side::kWorker) {}
-  Status SendOpen(const SessionSpec& spec, const CancelToken& cancel);
+  HostWorker(ForkedWorker forked, std::shared_ptr<Waker> waker)
+      : forked_(std::move(forked)),
+        decoder_(Side::kWorker),
+        bridge_(std::make_shared<HostBridge>(std::move(waker))) {}
+  Status SendOpen(const std::string& message, const SessionSpec& spec);
+  Status ReceiveOpened(const CancelToken& cancel);
   void OpenDropped(const Message& call);
   std::optional<int> WaitStatus(Millis timeout);
 
@@ -204,9 +218,11 @@ class HostWorker {
   MessageDecoder decoder_;
   std::shared_ptr<HostBridge> bridge_;
   IsolationReport report_;
+  Clock::Steady asked_;  // for the process
   Millis start_time_{0};
   std::uint64_t base_bytes_ = 0;
   std::optional<int> status_;
+  bool next_ordered_ = false;
 };
 
 }  // namespace dossier::sandbox

@@ -137,6 +137,11 @@ class HostPool final : public Pool {
     return HostSession::Open(zygotes_, std::move(spec), cancel);
   }
 
+  Result<std::unique_ptr<Opening>> Begin(SessionSpec spec, const CancelToken& cancel) override {
+    spec.dialect = dialect_;
+    return HostSession::Begin(zygotes_, std::move(spec), cancel);
+  }
+
  private:
   const Dialect dialect_;
   std::shared_ptr<ZygoteSource> zygotes_;

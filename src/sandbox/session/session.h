@@ -211,6 +211,14 @@ class Session {
   virtual Millis start_time() const = 0;
 };
 
+// A session whose process makes ready while the host does other work. Dropped, it ends.
+class Opening {
+ public:
+  virtual ~Opening() = default;
+  // Waits until it is ready; to be called once. Errors: as Pool::Open.
+  virtual Result<std::unique_ptr<Session>> Finish() = 0;
+};
+
 struct PoolOptions {
   Mode mode = Mode::kStrict;
   Dialect dialect = Dialect::kPython;
@@ -232,6 +240,10 @@ class Pool {
   // with layer, reason and way out, kDied, kCancelled.
   virtual Result<std::unique_ptr<Session>> Open(SessionSpec spec,
                                                 const CancelToken& cancel = {}) = 0;
+  // The same in two steps, of which this one waits for nothing: where it cannot begin without
+  // waiting, Finish does all of it. Errors: kIo for descriptors that cannot be kept.
+  virtual Result<std::unique_ptr<Opening>> Begin(SessionSpec spec,
+                                                 const CancelToken& cancel = {}) = 0;
 };
 
 // Which build of the worker sessions run in, for reports that must name it.

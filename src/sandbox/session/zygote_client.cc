@@ -148,8 +148,8 @@ Result<std::unique_ptr<ZygoteClient>> ZygoteClient::StartWithContexts(
     std::shared_ptr<ZygoteClient> parent, const SessionSpec& spec, const CancelToken& cancel) {
   constexpr std::uint64_t kOpenId = 2;
   DOSSIER_RETURN_IF_ERROR(parent->WaitReady(cancel));
-  DOSSIER_ASSIGN_OR_RETURN(Ordered ordered, parent->Order(Kind::kZygote));
-  DOSSIER_ASSIGN_OR_RETURN(ForkedWorker forked, Receive(std::move(ordered), cancel));
+  DOSSIER_ASSIGN_OR_RETURN(ForkedWorker forked, parent->Order(Kind::kZygote));
+  DOSSIER_RETURN_IF_ERROR(Receive(&forked, cancel));
   std::unique_ptr<ZygoteClient> client(
       new ZygoteClient(parent->path_, std::move(forked.socket), UniqueFd(), 0));  // private
   client->next_id_ = kOpenId;
@@ -177,7 +177,7 @@ std::string_view ZygoteClient::KindName(Kind kind) {
   return kind == Kind::kSpare ? "spare" : "session";
 }
 
-Result<ZygoteClient::Ordered> ZygoteClient::Order(Kind kind) {
+Result<ForkedWorker> ZygoteClient::Order(Kind kind) {
   DOSSIER_ASSIGN_OR_RETURN(SocketPair bridge, MakeSocketPair());
   DOSSIER_ASSIGN_OR_RETURN(SocketPair status, MakeSocketPair());
   std::lock_guard lock(mutex_);
@@ -186,12 +186,12 @@ Result<ZygoteClient::Ordered> ZygoteClient::Order(Kind kind) {
   const int fds[] = {bridge.theirs.get(), status.theirs.get()};
   DOSSIER_RETURN_IF_ERROR(SendWithFds(control_.get(), MessageWriter::Encode(request), fds));
   // Their ends go here, or the end of the other side would never show.
-  return Ordered{std::move(bridge.ours), std::move(status.ours)};
+  return ForkedWorker{.socket = std::move(bridge.ours), .status = std::move(status.ours)};
 }
 
-Result<ForkedWorker> ZygoteClient::Receive(Ordered ordered, const CancelToken& cancel) {
+Status ZygoteClient::Receive(ForkedWorker* worker, const CancelToken& cancel) {
   MessageDecoder decoder(Side::kWorker);
-  DOSSIER_ASSIGN_OR_RETURN(const Message forked, ReceiveMessage(ordered.status.get(), decoder,
+  DOSSIER_ASSIGN_OR_RETURN(const Message forked, ReceiveMessage(worker->status.get(), decoder,
                                                                 nullptr, kForkTime, cancel));
   if (forked.type != MessageType::kForked) {
     return MakeError(ErrorCode::kProtocol, "bridge: {} instead of forked",
@@ -200,34 +200,48 @@ Result<ForkedWorker> ZygoteClient::Receive(Ordered ordered, const CancelToken& c
   if (const std::string error = StringOf(forked.json, "error"); !error.empty()) {
     return MakeError(ErrorCode::kUnavailable, "the sandbox cannot fork: {}", error);
   }
-  ForkedWorker worker{.socket = std::move(ordered.socket), .status = std::move(ordered.status)};
-  worker.pid = static_cast<pid_t>(forked.json.at("pid").get_int64());
+  const auto pid = static_cast<pid_t>(forked.json.at("pid").get_int64());
   // A number that is another process's by now cannot pass for ours: the bridge is closed then.
-  worker.handle = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, worker.pid, 0)));
-  if (!worker.handle.valid()) return MakeErrnoError(errno, "pidfd_open");
-  pollfd entry{worker.socket.get(), POLLRDHUP, 0};
+  worker->handle = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (!worker->handle.valid()) return MakeErrnoError(errno, "pidfd_open");
+  pollfd entry{worker->socket.get(), POLLRDHUP, 0};
   if (poll(&entry, 1, 0) != 0) return MakeError(ErrorCode::kDied, "the sandbox worker has ended");
-  return worker;
+  worker->pid = pid;
+  return {};
+}
+
+std::optional<ForkedWorker> ZygoteClient::TakeSpare() {
+  std::lock_guard lock(mutex_);
+  std::optional<Spare> spare = std::exchange(spare_, std::nullopt);
+  const bool rehearsed = spare && std::chrono::steady_clock::now() - spare->since >= kRehearsal;
+  hurried_ = ++sessions_ > 1 && !rehearsed;
+  if (!spare) return std::nullopt;
+  return std::move(spare->ordered);
 }
 
 Result<ForkedWorker> ZygoteClient::Fork(const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(WaitReady(cancel));
-  std::optional<Spare> spare;
-  bool another = false;
+  if (std::optional<ForkedWorker> spare = TakeSpare()) {
+    const Status there = Receive(&*spare, cancel);
+    if (there) return std::move(*spare);
+    if (there.error().code == ErrorCode::kCancelled) return tl::unexpected(there.error());
+  }
+  DOSSIER_ASSIGN_OR_RETURN(ForkedWorker worker, Order(Kind::kSession));
+  DOSSIER_RETURN_IF_ERROR(Receive(&worker, cancel));
+  return worker;
+}
+
+Result<ForkedWorker> ZygoteClient::Take() {
+  if (std::optional<ForkedWorker> spare = TakeSpare()) return std::move(*spare);
+  return Order(Kind::kSession);
+}
+
+void ZygoteClient::OrderNext() {
   {
     std::lock_guard lock(mutex_);
-    spare = std::exchange(spare_, std::nullopt);
-    another = ++sessions_ > 1;
-    hurried_ = another && (!spare || std::chrono::steady_clock::now() - spare->since < kRehearsal);
+    if (sessions_ < 2) return;
   }
-  Result<ForkedWorker> worker = MakeError(ErrorCode::kDied, "no spare");
-  if (spare) worker = Receive(std::move(spare->ordered), cancel);
-  if (!worker && worker.error().code != ErrorCode::kCancelled) {
-    DOSSIER_ASSIGN_OR_RETURN(Ordered ordered, Order(Kind::kSession));
-    worker = Receive(std::move(ordered), cancel);
-  }
-  if (worker && another) OrderSpare();
-  return worker;
+  OrderSpare();
 }
 
 void ZygoteClient::OrderSpare() {
@@ -237,7 +251,7 @@ void ZygoteClient::OrderSpare() {
     if (spare_) return;
     if (hurried_) kind = Kind::kSession;
   }
-  Result<Ordered> ordered = Order(kind);
+  Result<ForkedWorker> ordered = Order(kind);
   if (!ordered) return;
   std::lock_guard lock(mutex_);
   // Of two that were ordered at once, one ends on its closed bridge.
@@ -251,17 +265,21 @@ Result<std::shared_ptr<ZygoteClient>> ZygoteSource::GetBase() {
   return base_;
 }
 
+Result<std::shared_ptr<ZygoteClient>> ZygoteSource::Find(const std::string& key) {
+  if (!wanted_.contains(key)) return GetBase();
+  const auto found = std::find_if(with_contexts_.begin(), with_contexts_.end(),
+                                  [&](const WithContexts& entry) { return entry.key == key; });
+  if (found == with_contexts_.end()) return std::shared_ptr<ZygoteClient>();
+  with_contexts_.splice(with_contexts_.begin(), with_contexts_, found);
+  return with_contexts_.front().client;
+}
+
 Result<std::shared_ptr<ZygoteClient>> ZygoteSource::Get(const SessionSpec& spec,
                                                         const CancelToken& cancel) {
   const std::string key = ContextsKey(spec);
   std::lock_guard lock(mutex_);
-  if (!wanted_.contains(key)) return GetBase();
-  const auto found = std::find_if(with_contexts_.begin(), with_contexts_.end(),
-                                  [&](const WithContexts& entry) { return entry.key == key; });
-  if (found != with_contexts_.end()) {
-    with_contexts_.splice(with_contexts_.begin(), with_contexts_, found);
-    return with_contexts_.front().client;
-  }
+  DOSSIER_ASSIGN_OR_RETURN(std::shared_ptr<ZygoteClient> found, Find(key));
+  if (found) return found;
   DOSSIER_ASSIGN_OR_RETURN(std::shared_ptr<ZygoteClient> base, GetBase());
   auto made = ZygoteClient::StartWithContexts(base, spec, cancel);
   if (!made && made.error().code == ErrorCode::kCancelled) return tl::unexpected(made.error());
@@ -307,6 +325,7 @@ Result<ForkedWorker> ZygoteSource::Fork(const SessionSpec& spec, const CancelTok
       return tl::unexpected(ready.error());
     }
     Result<ForkedWorker> worker = client->Fork(cancel);
+    if (worker) worker->zygote = client;
     if (worker || worker.error().code == ErrorCode::kCancelled) return worker;
     if (worker.error().code != ErrorCode::kUnavailable) Forget(client);
     if (tries == kTries) {
@@ -315,6 +334,27 @@ Result<ForkedWorker> ZygoteSource::Fork(const SessionSpec& spec, const CancelTok
     }
     std::this_thread::sleep_for(Millis(300));
   }
+}
+
+Result<ForkedWorker> ZygoteSource::Order(const SessionSpec& spec) {
+  const std::string key = ContextsKey(spec);
+  const std::unique_lock lock(mutex_, std::try_to_lock);  // held while a zygote is made
+  std::shared_ptr<ZygoteClient> client;
+  if (lock.owns_lock()) {
+    DOSSIER_ASSIGN_OR_RETURN(client, Find(key));
+  }
+  if (!client) return MakeError(ErrorCode::kTimeout, "a zygote with these contexts is made first");
+  DOSSIER_ASSIGN_OR_RETURN(ForkedWorker worker, client->Take());
+  worker.zygote = std::move(client);
+  return worker;
+}
+
+Status ZygoteSource::Await(ForkedWorker* worker, const CancelToken& cancel) {
+  if (const Status ready = worker->zygote->WaitReady(cancel); !ready) {
+    if (ready.error().code != ErrorCode::kCancelled) Forget(worker->zygote);
+    return ready;
+  }
+  return ZygoteClient::Receive(worker, cancel);  // a spare may have died, its zygote living on
 }
 
 }  // namespace dossier::sandbox

@@ -2,13 +2,14 @@
 //
 //   auto source = std::make_shared<ZygoteSource>(path, options);
 //   DOSSIER_ASSIGN_OR_RETURN(ForkedWorker worker, source->Fork(spec));  // starts it if needed
+//   DOSSIER_ASSIGN_OR_RETURN(ForkedWorker soon, source->Order(spec));   // waits for nothing …
+//   DOSSIER_RETURN_IF_ERROR(source->Await(&soon));                      // … this does
 //   source->WantContextText(spec);   // from now on sessions with these contexts share their text
 //
 // A zygote starts while the host does other work: Start does not wait for it, the first Fork does.
 // It can have a spare, a process that is forked, locked in its namespaces and waiting before
 // anybody asks. A spare becomes one session, as every process does, and never a second one. It
-// rehearses meanwhile, which costs more than it saves its session: where sessions are asked for one
-// right after the other, spares do not.
+// rehearses meanwhile, step by step, until its session is asked for.
 //
 // A zygote ends when its control socket closes, that is with the last owner of its client or with
 // the host, however that ends; its sessions end with it. Thread-safety: both classes may be used
@@ -38,12 +39,16 @@ namespace dossier::sandbox {
 inline constexpr int kZygoteControlFd = 3;
 inline constexpr char kWorkerVersion[] = "0.1.0";
 
-// A process that waits for its `open` message.
+class ZygoteClient;
+
+// A process that waits for its `open` message, or one that was asked for and may not be there yet:
+// then it has neither `handle` nor `pid`, and what is sent to it waits in its socket.
 struct ForkedWorker {
   UniqueFd socket;  // the bridge, ours
   UniqueFd status;  // brings one `exited` message
   UniqueFd handle;  // pidfd
   pid_t pid = 0;
+  std::shared_ptr<ZygoteClient> zygote;  // whose end would be its own; null where none is known
 };
 
 class ZygoteClient {
@@ -62,20 +67,23 @@ class ZygoteClient {
   // Ends the process and reaps it.
   ~ZygoteClient();
 
-  // The spare if there is one that lives, else a new process. A host that opens a second session
-  // will open more: from then on there is always a spare.
+  // The spare if there is one that lives, else a new process.
   // Errors: kDied if the zygote has ended, kUnavailable if it cannot fork, kCancelled.
   Result<ForkedWorker> Fork(const CancelToken& cancel = {});
+  // The spare, or a process that is asked for now: waits for nothing. Errors: kDied.
+  Result<ForkedWorker> Take();
+  // Waits, behind WaitReady, until what Take gave is there. Errors: as Fork; a spare may have died
+  // meanwhile.
+  static Status Receive(ForkedWorker* worker, const CancelToken& cancel = {});
   // Asks for a spare, without waiting. Best effort: a Fork without a spare says what is wrong.
   void OrderSpare();
+  // The same for a host that has opened a second session: it will open more.
+  void OrderNext();
 
  private:
   enum class Kind { kSession, kSpare, kZygote };
-  struct Ordered {
-    UniqueFd socket, status;  // ours
-  };
   struct Spare {
-    Ordered ordered;
+    ForkedWorker ordered;
     Clock::Steady since;
   };
 
@@ -85,8 +93,8 @@ class ZygoteClient {
         errors_(std::move(errors)),
         pid_(pid) {}
   static std::string_view KindName(Kind kind);
-  Result<Ordered> Order(Kind kind);
-  static Result<ForkedWorker> Receive(Ordered ordered, const CancelToken& cancel);
+  Result<ForkedWorker> Order(Kind kind);
+  std::optional<ForkedWorker> TakeSpare();
   Status ReadHello();
 
   const std::string path_;
@@ -115,6 +123,11 @@ class ZygoteSource {
   // Tries three times within a second (a fork may be refused for a moment). Errors: as
   // ZygoteClient's.
   Result<ForkedWorker> Fork(const SessionSpec& spec, const CancelToken& cancel = {});
+  // A process that may not be there yet. Errors: kTimeout if it cannot be had without waiting, for
+  // then a zygote with these contexts is made first; kUnavailable, kDied.
+  Result<ForkedWorker> Order(const SessionSpec& spec);
+  // Waits until it is there. Errors: as ZygoteClient's.
+  Status Await(ForkedWorker* worker, const CancelToken& cancel = {});
   // Remembers that code named `context`: the next Fork with these contexts makes their zygote.
   void WantContextText(const SessionSpec& spec);
 
@@ -125,6 +138,8 @@ class ZygoteSource {
   };
 
   Result<std::shared_ptr<ZygoteClient>> Get(const SessionSpec& spec, const CancelToken& cancel);
+  // With mutex_ held. Null: it has to be made first.
+  Result<std::shared_ptr<ZygoteClient>> Find(const std::string& key);
   Result<std::shared_ptr<ZygoteClient>> GetBase();
   void Forget(const std::shared_ptr<ZygoteClient>& client);
 

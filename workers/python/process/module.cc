@@ -57,6 +57,11 @@ PyObject* RaiseBadArgument(PyObject* module, const std::string& message) {
   return RaiseBridgeError(module, {.code = "bad_argument", .message = message});
 }
 
+// Of a session that is only rehearsed.
+PyObject* RaiseNoHost(PyObject* module) {
+  return RaiseBridgeError(module, {.code = "failed", .message = "there is no host"});
+}
+
 PyObject* CallOrThrow(PyObject* module, PyObject* args, PyObject* keywords) {
   static const char* kNames[] = {"method", "args", "raw", nullptr};
   const char* method = nullptr;
@@ -70,6 +75,7 @@ PyObject* CallOrThrow(PyObject* module, PyObject* args, PyObject* keywords) {
   if (raw.obj) PyBuffer_Release(&raw);
   ModuleSession* session = SessionOf(module);
   if (!session) return nullptr;
+  if (!session->bridge) return RaiseNoHost(module);
   Result<Json> json = ToJsonValue(arguments, "args");
   if (!json) return RaiseBadArgument(module, json.error().message);
 
@@ -111,6 +117,7 @@ PyObject* SqlOrThrow(PyObject* module, PyObject* args) {
   if (!PyArg_ParseTuple(args, "s#O!:sql", &query, &size, &PyList_Type, &values)) return nullptr;
   ModuleSession* session = SessionOf(module);
   if (!session) return nullptr;
+  if (!session->bridge) return RaiseNoHost(module);
   Result<Json> params = ToJsonValue(values, "params");
   if (!params) return RaiseBadArgument(module, params.error().message);
   const std::string text(query, static_cast<std::size_t>(size));
@@ -295,7 +302,7 @@ Status RegisterModule() {
 Status AttachSession(ModuleSession* session) {
   Ref module(PyImport_ImportModule("_dossier"));
   if (!module) return MakeError(ErrorCode::kInternal, "python: {}", TakeError());
-  session->texts.resize(session->contexts.size());
+  if (session) session->texts.resize(session->contexts.size());
   StateOf(module.get())->session = session;
   return {};
 }

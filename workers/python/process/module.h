@@ -35,7 +35,8 @@ struct ModuleSession : SessionParts {
 
 // Before Py_Initialize.
 Status RegisterModule();
-// Gives the imported module its session, which must outlive the interpreter.
+// Gives the imported module its session, which must live as long as it is attached; null: none.
+// Without a bridge, calls to the host fail.
 Status AttachSession(ModuleSession* session);
 
 }  // namespace dossier::worker

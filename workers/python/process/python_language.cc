@@ -30,7 +30,7 @@ class PythonLanguage final : public Language {
   bool LoadMore() override { return runtime_.PreloadNext(); }
   Status LoadTexts(const std::vector<MappedContext>& contexts) override;
 
-  void Rehearse() override;
+  bool Rehearse() override;
   Status Attach(SessionParts* parts) override;
   std::uint64_t TextMemory() const override;
   Status StartSession() override;
@@ -44,9 +44,19 @@ class PythonLanguage final : public Language {
   bool Reset(const Json& keep) override;
 
  private:
+  // A session over a text that is nobody's.
+  struct Rehearsal {
+    OutputCapture printed;
+    ModuleSession session;
+    Ref steps;
+  };
+
+  Status BeginRehearsal();
+  void EndRehearsal();
   JsonObject CallForObject(const char* name, Ref args);
 
   Runtime runtime_;
+  std::unique_ptr<Rehearsal> rehearsal_;
   std::vector<Ref> texts_;  // of the contexts, in a zygote that has them
   ModuleSession session_;
 };
@@ -59,12 +69,44 @@ Status PythonLanguage::LoadTexts(const std::vector<MappedContext>& contexts) {
   return {};
 }
 
-void PythonLanguage::Rehearse() {
-  const Ref done(PyObject_CallMethod(runtime_.module(), "rehearse", nullptr));
-  if (!done) PyErr_Clear();  // a session says what is wrong, when it does the same
+bool PythonLanguage::Rehearse() {
+  if (!rehearsal_ && !BeginRehearsal()) return false;
+  const Ref step(PyIter_Next(rehearsal_->steps.get()));
+  if (step) return true;
+  PyErr_Clear();  // a session says what is wrong, when it does the same
+  EndRehearsal();
+  return false;
+}
+
+Status PythonLanguage::BeginRehearsal() {
+  static constexpr char kText[] =
+      "a line of text\nanother one, not much longer\n"
+      "                                                                ";  // read past the end
+  constexpr std::uint64_t kBytes = sizeof(kText) - 65;
+  auto rehearsal = std::make_unique<Rehearsal>();
+  rehearsal->session.capture = &rehearsal->printed;
+  rehearsal->session.features = {{"profile", "large"}, {"depth", 1}};
+  rehearsal->session.contexts.push_back(
+      MappedContext::Of({.name = "text", .bytes = kBytes, .characters = kBytes}, kText));
+  DOSSIER_RETURN_IF_ERROR(AttachSession(&rehearsal->session));
+  rehearsal_ = std::move(rehearsal);
+  rehearsal_->steps = Ref(PyObject_CallMethod(runtime_.module(), "rehearse", nullptr));
+  if (rehearsal_->steps) return {};
+  const std::string reason = TakeError();
+  EndRehearsal();
+  return MakeError(ErrorCode::kInternal, "python: rehearse: {}", reason);
+}
+
+// The steps undo what they did when they are closed.
+void PythonLanguage::EndRehearsal() {
+  if (!rehearsal_) return;
+  rehearsal_->steps = Ref();
+  (void)AttachSession(nullptr);
+  rehearsal_.reset();
 }
 
 Status PythonLanguage::Attach(SessionParts* parts) {
+  EndRehearsal();
   static_cast<SessionParts&>(session_) = std::move(*parts);
   if (texts_.size() == session_.contexts.size()) session_.texts = std::move(texts_);
   return AttachSession(&session_);
