@@ -88,7 +88,7 @@ TEST(HttpListenerTest, AFoldedHeaderIsRefusedHoweverItArrives) {
   auto listener = Start([](const auto& exchange) {
     exchange->Reply({.status = 200, .body = exchange->request().body});
   });
-  const std::string plain = "POST / HTTP/1.1\r\nX-A: 1\r\nContent-Length: 4\r\n\r\na\n b";
+  const std::string head = "POST / HTTP/1.1\r\nX-A: 1\r\nContent-Length: 4\r\n\r\n";
   const auto ask = [&](const std::string& request, std::size_t piece) {
     const UniqueFd fd = Dial(listener->port());
     for (std::size_t at = 0; at < request.size(); at += piece) {
@@ -98,9 +98,9 @@ TEST(HttpListenerTest, AFoldedHeaderIsRefusedHoweverItArrives) {
     return ReadUntil(fd.get(), "");
   };
   for (const std::size_t piece : {1u, 7u, 4096u}) {
-    EXPECT_THAT(ask("\r\n" + plain, piece), HasSubstr("200 OK"));  // of the body a line may begin so
+    EXPECT_THAT(ask(head + "a\n b", piece), HasSubstr("200 OK"));  // of the body a line may begin so
     for (const char* fold : {"\r\n ", "\r\n\t"}) {
-      std::string folded = plain;
+      std::string folded = head;
       folded.insert(folded.find("1\r\n") + 1, std::string(fold) + "2");
       EXPECT_THAT(ask(folded, piece), StartsWith("HTTP/1.1 400 ")) << piece;
     }

@@ -221,11 +221,11 @@ class PostgresCase(harness.Case):
             time.sleep(0.1)   # what happens in other processes is looked for
         self.fail(f"not ended in {limit} s: {self.cluster.sql('SELECT id, state FROM runs')}")
 
-    def assert_answered_once(self, run: str, number: int):
+    def assert_answered_once(self, run: str, number: int, status="final"):
         """One answer; every request known before it was sent; none again once its reply is known."""
         row = self.cluster.sql(f"SELECT state, result->>'answer', result->>'status' FROM runs "
                                f"WHERE id='{run}'")
-        self.assertEqual(row, [["done", f"answer {number * 7}", "final"]])
+        self.assertEqual(row, [["done", f"answer {number * 7}", status]])
         events = self.cluster.sql("SELECT seq, epoch, type, coalesce(data->>'hash',''), "
                                   "coalesce(data->>'from_cache','') FROM events "
                                   f"WHERE run='{run}' ORDER BY seq")
