@@ -726,7 +726,7 @@ function summaryNode(run, story) {
 
 const address = (run, ...rest) => "#/runs/" + [run, ...rest].map(encodeURIComponent).join("/");
 // Only a run of ask has turns to go on from, as long as it has its texts.
-const forkable = (story) => !story.started.kind && !story.started.imported && !story.started.deleted;
+const forkable = (story) => !story.shared && !story.started.kind && !story.started.imported && !story.started.deleted;
 
 // Sends an order; what comes of it is said, and may be another view.
 function order(path, body, then) {
@@ -762,6 +762,7 @@ async function showRun(run, rest, mine) {
   const summary = await askJson(path);
   if (mine !== view) return;
   const story = new Story();
+  story.shared = summary.state !== undefined;  // of a store that machines share
   const head = element("div"), detail = element("section", {class: "detail", "aria-label": "What is chosen", tabindex: "-1"});
   let wanted = rest, ended = false, drawn = "";
   const tree = new Tree(run, story, (to) => { location.hash = address(run, ...to); });
@@ -776,7 +777,7 @@ async function showRun(run, rest, mine) {
       pairs({status: statusNode(now), model: summary.about.model, begun: when(summary.started)}),
       element("div", {class: "actions"},
         over ? null : button("Cancel", () => order(path + "/cancel", {}, () => say("The run is told to stop."))),
-        over && kOver.has(now) && forkable(story) ? button("Resume", () => {
+        over && kOver.has(now) && (story.shared || forkable(story)) ? button("Resume", () => {
           say("The run is resumed …");
           order(path + "/resume", {}, () => show());
         }) : null,
@@ -820,7 +821,11 @@ async function showRun(run, rest, mine) {
   };
   main.replaceChildren(head, element("div", {class: "columns"}, tree.box, detail));
   shown = {run, go: (to) => { wanted = to; draw(); detail.focus(); detail.scrollIntoView({block: "nearest"}); }};
-  await readEvents(path + "/events", mine, (event) => story.add(event), (over) => {
+  if (summary.status === "queued") head.replaceChildren(element("h1", {}, summary.about.question || run), element("p", {}, "This run waits for a worker."));
+  await readEvents(path + "/events", mine, (event) => story.add(event), async (over) => {
+    // Of a shared run the queue says how it ended, whatever its last worker recorded.
+    if (over === true && story.shared) Object.assign(summary, await askJson(path).catch(() => ({})));
+    if (mine !== view) return;
     ended = ended || over === true;
     if (story.events.length) draw();
   });

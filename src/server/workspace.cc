@@ -142,6 +142,13 @@ Result<std::shared_ptr<sandbox::Pool>> Workspace::Pool() {
   return pool_;
 }
 
+Status Workspace::CheckSandbox(const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto pool, Pool());
+  DOSSIER_ASSIGN_OR_RETURN(const auto session, pool->Open({}, cancel));
+  session->Close();
+  return {};
+}
+
 const tokens::Counter& Workspace::Counter() {
   const std::lock_guard lock(mutex_);
   if (!counter_) {

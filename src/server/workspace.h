@@ -89,6 +89,8 @@ class Workspace {
   Result<std::unique_ptr<store::ContentStore>> Packs() const;
   Result<app::PromptMemory> Memory(app::MemoryNeed need);
   Result<std::shared_ptr<sandbox::Pool>> Pool();
+  // Whether code of a model can be run here: one session is opened, and closed again.
+  Status CheckSandbox(const CancelToken& cancel);
   // o200k_base, or an estimate where its table is not installed.
   const tokens::Counter& Counter();
 

@@ -27,6 +27,7 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 using Failure = boost::system::error_code;
 using HeadParser = http::request_parser<http::empty_body>;
+constexpr std::size_t kHeadPiece = 8u << 10;  // bytes that are read at once
 template <typename Body>
 using BodyParser = std::shared_ptr<http::request_parser<Body>>;
 
@@ -141,11 +142,41 @@ class Connection final : public std::enable_shared_from_this<Connection> {
  private:
   void ReadHead() {
     Limit(core_->options.head_time);
-    http::async_read_header(socket_, buffer_, *head_,
-                            [self = shared_from_this()](Failure failure, std::size_t) {
-                              self->timer_.cancel();
-                              failure ? self->Refuse(failure) : self->Admit();
-                            });
+    buffer_.size() > 0 ? ParseHead() : ReadMoreOfHead();
+  }
+
+  // As http::async_read_header, but for a look at the lines before the parser joins them.
+  void ReadMoreOfHead() {
+    socket_.async_read_some(
+        buffer_.prepare(kHeadPiece),
+        [self = shared_from_this()](Failure failure, std::size_t bytes) {
+          if (!failure) {
+            self->buffer_.commit(bytes);
+            return self->ParseHead();
+          }
+          self->timer_.cancel();
+          if (failure != asio::error::eof) return self->Refuse(failure);
+          const bool some = self->buffer_.size() > 0 || self->head_->got_some();
+          self->Refuse(some ? http::error::partial_message : http::error::end_of_stream);
+        });
+  }
+
+  void ParseHead() {
+    const bool folded = IsFolded({static_cast<const char*>(buffer_.data().data()), buffer_.size()});
+    Failure failure;
+    buffer_.consume(head_->put(buffer_.data(), failure));
+    if (failure == http::error::need_more) return ReadMoreOfHead();
+    timer_.cancel();
+    if (failure) return Refuse(failure);
+    folded ? RefuseWith({.status = 400}) : Admit();
+  }
+
+  // Whether a line of the head in front of `bytes` begins with a space: it goes on with the one
+  // before, which another server on the way may read otherwise than we do.
+  static bool IsFolded(std::string_view bytes) {
+    while (bytes.starts_with("\r\n")) bytes.remove_prefix(2);
+    const std::string_view head = bytes.substr(0, bytes.find("\r\n\r\n"));
+    return head.find("\n ") != head.npos || head.find("\n\t") != head.npos;
   }
 
   // What is pending fails when the time is over.

@@ -83,6 +83,32 @@ TEST(HttpListenerTest, StreamsInChunksFromAnotherThread) {
   EXPECT_THAT(ReadUntil(fd.get(), ""), HasSubstr("\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n"));
 }
 
+// SRV-41: what another server on the way may read otherwise than we do.
+TEST(HttpListenerTest, AFoldedHeaderIsRefusedHoweverItArrives) {
+  auto listener = Start([](const auto& exchange) {
+    exchange->Reply({.status = 200, .body = exchange->request().body});
+  });
+  const std::string head = "POST / HTTP/1.1\r\nX-A: 1\r\nContent-Length: 4\r\n\r\n";
+  const auto ask = [&](const std::string& request, std::size_t piece) {
+    const UniqueFd fd = Dial(listener->port());
+    for (std::size_t at = 0; at < request.size(); at += piece) {
+      EXPECT_TRUE(WriteAll(fd.get(), request.substr(at, piece)));
+    }
+    shutdown(fd.get(), SHUT_WR);
+    return ReadUntil(fd.get(), "");
+  };
+  for (const std::size_t piece : {1u, 7u, 4096u}) {
+    EXPECT_THAT(ask(head + "a\n b", piece), HasSubstr("200 OK"));  // of the body a line may begin so
+    for (const char* fold : {"\r\n ", "\r\n\t"}) {
+      std::string folded = head;
+      folded.insert(folded.find("1\r\n") + 1, std::string(fold) + "2");
+      EXPECT_THAT(ask(folded, piece), StartsWith("HTTP/1.1 400 ")) << piece;
+    }
+    EXPECT_THAT(ask("GET / HTTP/1.1\r\nX-", piece), StartsWith("HTTP/1.1 400 "));
+  }
+  EXPECT_EQ(ask("", 1), "");
+}
+
 TEST(HttpListenerTest, AnAbortedOrForgottenExchangeBreaksTheConnection) {
   auto listener = Start([](const auto& exchange) {
     if (exchange->request().target == "/forget") return;

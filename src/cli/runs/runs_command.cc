@@ -1,7 +1,6 @@
 // runs: what was done before, step by step, whatever command did it; and removing old runs.
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <ostream>
@@ -27,6 +26,7 @@
 #include "research/run/run_status.h"
 #include "research/tree/run_log.h"
 #include "store/journal.h"
+#include "store/postgres/run_queue.h"
 #include "store/prune.h"
 #include "store/run_states.h"
 
@@ -133,9 +133,6 @@ Result<std::vector<store::Event>> EventsOf(store::Journal& journal, const std::s
   return own ? (*own)->Events() : events;
 }
 
-constexpr std::array<std::string_view, 5> kSharedStates{"queued", "running", "done", "failed",
-                                                        "cancelled"};
-
 template <typename Words>
 Status CheckListStatus(const RunsArguments& arguments, const Words& words, std::string_view whose) {
   if (arguments.status.empty() ||
@@ -148,9 +145,9 @@ Status CheckListStatus(const RunsArguments& arguments, const Words& words, std::
 
 Status RunList(const RunsArguments& arguments, Context& context) {
   if (!arguments.store.empty()) {
-    DOSSIER_RETURN_IF_ERROR(CheckListStatus(arguments, kSharedStates, "of a shared store"));
-    return ListShared(arguments.store, arguments.status, arguments.limit, FormOf(arguments.json),
-                      context.out);
+    DOSSIER_RETURN_IF_ERROR(CheckListStatus(arguments, store::kQueueStates, "of a shared store"));
+    return ListShared(arguments.store, {.limit = arguments.limit, .state = arguments.status},
+                      FormOf(arguments.json), context);
   }
   DOSSIER_RETURN_IF_ERROR(
       CheckListStatus(arguments, store::kRunStates,
@@ -222,8 +219,8 @@ Status ShowFrom(store::Journal* journal, const std::string& run, const RunsArgum
 
 Status RunShow(const RunsArguments& arguments, Context& context) {
   if (!arguments.store.empty()) {
-    DOSSIER_ASSIGN_OR_RETURN(const FetchedRun shared, FetchRun(arguments.store, arguments.run));
-    return ShowFrom(shared.journal.get(), shared.run, arguments, &shared.shared, context);
+    DOSSIER_ASSIGN_OR_RETURN(const ShownRun shared, FetchRun(arguments.store, arguments.run));
+    return ShowFrom(shared.fetched.journal.get(), shared.run, arguments, &shared.shared, context);
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
   DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal->Resolve(arguments.run));
@@ -301,7 +298,9 @@ Status RunPrune(const RunsArguments& arguments, Context& context) {
 
 void DeclareList(Flags& flags, RunsArguments& to) {
   std::vector<std::string> states(std::begin(store::kRunStates), std::end(store::kRunStates));
-  states.insert(states.end(), {"queued", "done", "cancelled"});  // of the shared store
+  for (const std::string_view state : store::kQueueStates) {
+    if (std::ranges::find(states, state) == states.end()) states.emplace_back(state);
+  }
   flags.Add("--status", &to.status, "only runs that ended like this; with --store: in this state")
       .OneOf(std::move(states));
   flags.Add("--limit", &to.limit, "how many").Positive().ShowDefault();

@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <optional>
-#include <set>
 
 #include "base/files/file.h"
 #include "base/text/text.h"
@@ -14,7 +13,6 @@
 #include "cli/wiring/shared_flags.h"
 #include "cli/wiring/value_kinds.h"
 #include "server/queue/queued_ask.h"
-#include "store/postgres/blobs.h"
 #include "store/postgres/run_queue.h"
 
 namespace dossier::cli {
@@ -43,24 +41,6 @@ Result<std::unique_ptr<store::RunQueue>> OpenQueue(const std::string& store) {
   return store::RunQueue::Open(store);
 }
 
-bool HasEnded(const std::string& state) { return state != "queued" && state != "running"; }
-
-// What of its answer is a line of the list: nothing before it has ended.
-std::string AnswerOf(const store::QueuedRun& run) {
-  return run.result ? TextAt(*run.result, "answer") : "";
-}
-
-SharedState StateOf(const store::QueuedRun& run) {
-  SharedState shared{.state = run.state,
-                     .owner = run.owner,
-                     .worker = run.worker,
-                     .reason = {},
-                     .attempts = run.attempts};
-  const Json* error = run.result ? Find(*run.result, "error") : nullptr;
-  if (error) shared.reason = TextAt(*error, "message");
-  return shared;
-}
-
 // As `dossier ask` ends, by what the result says.
 int ExitOfShared(const Json& result) {
   const std::string status = TextAt(result, "status");
@@ -81,7 +61,7 @@ Result<store::QueuedRun> WaitForEnd(store::RunQueue& queue, const std::string& r
   DOSSIER_RETURN_IF_ERROR(queue.WaitForEvents(Millis(0), cancel));  // notices from here on count
   while (true) {
     DOSSIER_ASSIGN_OR_RETURN(store::QueuedRun found, queue.Get(run));
-    if (HasEnded(found.state)) return found;
+    if (store::HasEnded(found)) return found;
     DOSSIER_RETURN_IF_ERROR(queue.WaitForEvents(kLookAgain, cancel));
     if (cancel.cancelled()) {
       return MakeError(ErrorCode::kCancelled,
@@ -219,63 +199,48 @@ std::string SharedState::ToText() const {
   return text;
 }
 
-Status ListShared(const std::string& store, const std::string& state, std::size_t limit,
-                  FailureForm form, std::ostream& out) {
+Status ListShared(const std::string& store, const store::ListWish& wish, FailureForm form,
+                  Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const auto queue, OpenQueue(store));
-  DOSSIER_ASSIGN_OR_RETURN(const auto runs, queue->List(limit, state));
+  DOSSIER_ASSIGN_OR_RETURN(const store::QueuedRuns runs, queue->List(wish));
   JsonArray list;
-  for (const store::QueuedRun& run : runs) {
-    const std::string question = TextAt(Json(run.request), "question");
+  for (const store::QueuedRun& run : runs.runs) {
     if (form == FailureForm::kJson) {
-      list.push_back(JsonObject{{"run", run.id},
-                                {"owner", run.owner},
-                                {"state", run.state},
-                                {"started", run.created},
-                                {"priority", run.priority},
-                                {"attempts", run.attempts},
-                                {"worker", run.worker},
-                                {"epoch", run.epoch},
-                                {"events", run.events},
-                                {"question", question},
-                                {"answer", AnswerOf(run)}});
-    } else {
-      out << fmt::format("{:<26}  {:<10}  {:<9}  {}\n", run.id, Safe(run.owner), run.state,
-                         Safe(question.substr(0, question.find('\n'))));
+      list.push_back(store::QueuedRunJson(run));
+      continue;
     }
+    const std::string question = TextAt(Json(run.request), "question");
+    context.out << fmt::format("{:<26}  {:<10}  {:<9}  {}\n", run.id, Safe(run.owner), run.state,
+                               Safe(question.substr(0, question.find('\n'))));
   }
   if (form == FailureForm::kJson) {
-    out << ToJson(JsonObject{{"schema", "dossier.shared-runs/1"}, {"runs", std::move(list)}})
-        << "\n";
+    context.out << ToJson(JsonObject{{"schema", "dossier.shared-runs/1"},
+                                     {"runs", std::move(list)},
+                                     {"more", runs.left_out > 0},
+                                     {"left_out", runs.left_out}})
+                << "\n";
+  } else if (runs.left_out > 0) {
+    context.err << fmt::format("dossier: {} not shown; --limit {} shows all\n",
+                               Counted(static_cast<std::uint64_t>(runs.left_out), "older run") +
+                                   (runs.left_out == 1 ? " is" : " are"),
+                               static_cast<std::int64_t>(wish.limit) + runs.left_out);
   }
   return {};
 }
 
-Result<FetchedRun> FetchRun(const std::string& store, const std::string& prefix) {
+Result<ShownRun> FetchRun(const std::string& store, const std::string& prefix) {
   DOSSIER_ASSIGN_OR_RETURN(const auto queue, OpenQueue(store));
   DOSSIER_ASSIGN_OR_RETURN(std::string run, queue->Resolve(prefix));
   // Before its events: those of a run that has ended are all there.
   DOSSIER_ASSIGN_OR_RETURN(const store::QueuedRun found, queue->Get(run));
-  SharedState shared = StateOf(found);
-  DOSSIER_ASSIGN_OR_RETURN(const auto events, queue->Events(run));
-  DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make());
-  if (events.empty()) {
-    return FetchedRun{std::move(folder), nullptr, std::move(run), std::move(shared)};
-  }
-  store::JournalOptions options;
-  options.make_id = [run] { return run; };
-  DOSSIER_ASSIGN_OR_RETURN(auto journal, store::Journal::Open(folder.path(), std::move(options)));
-  std::set<std::string> bodies;
-  for (const store::Event& event : events) {
-    if (event.type != "context.stored") store::AddBodiesOf(Json(event.data), &bodies);
-  }
-  for (const std::string& sha256 : bodies) {
-    const Status fetched = store::FetchBlob(queue->connection(), sha256, journal->content());
-    if (!fetched && fetched.error().code != ErrorCode::kNotFound) {
-      return tl::unexpected(fetched.error());
-    }
-  }
-  DOSSIER_RETURN_IF_ERROR(journal->AddRun(events));
-  return FetchedRun{std::move(folder), std::move(journal), std::move(run), std::move(shared)};
+  DOSSIER_ASSIGN_OR_RETURN(server::FetchedRun fetched, server::FetchRun(*queue, run));
+  return ShownRun{.fetched = std::move(fetched),
+                  .run = std::move(run),
+                  .shared = {.state = found.state,
+                             .owner = found.owner,
+                             .worker = found.worker,
+                             .reason = store::ReasonOf(found),
+                             .attempts = found.attempts}};
 }
 
 std::vector<Command> SharedCommands() {

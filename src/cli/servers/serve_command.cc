@@ -8,6 +8,7 @@
 #include "base/text/text.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/servers/worker_setup.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
@@ -21,7 +22,7 @@ namespace {
 using server::ServeOptions;
 
 struct ServeArguments {
-  std::string bind = "127.0.0.1:8780", keys;
+  std::string bind = "127.0.0.1:8780", keys, store;
   bool no_auth = false, no_viewer = false, json = false;
   std::string max_body = "64M", max_upload = "8G";
   std::size_t max_running = 8, max_queue = 64;
@@ -36,13 +37,37 @@ struct ServeArguments {
   server::KeyWish wish;
 };
 
+// What cannot be together is refused before anything is opened.
+Status CheckStore(const ServeArguments& given) {
+  if (given.store.empty()) {
+    if (given.max_running > 0) return {};
+    return MakeError(ErrorCode::kUsage,
+                     "--max-running 0: without --store URL nobody else answers; name a store whose "
+                     "workers do");
+  }
+  DOSSIER_RETURN_IF_ERROR(CheckStoreFlag(given.store));
+  if (!given.max_usd_day) return {};
+  return MakeError(ErrorCode::kUsage,
+                   "--max-usd-day: a sum of a day cannot be kept over a store that several machines "
+                   "share; --max-cost holds for each run");
+}
+
 Result<ServeOptions> OptionsOf(const ServeArguments& given) {
+  DOSSIER_RETURN_IF_ERROR(CheckStore(given));
   ServeOptions options{.keys_file = given.keys,
                        .work = {.running = given.max_running, .waiting = given.max_queue},
                        .inline_tokens = given.inline_tokens,
                        .origins = given.origins,
                        .hosts = given.hosts,
+                       .store = given.store,
                        .version = std::string(kVersion)};
+  if (given.max_running == 0) {
+    options.answers = ServeOptions::Answers::kNothing;
+    options.work.running = ServeArguments().max_running;  // looking at runs takes places, too
+  }
+  if (!given.store.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(options.cache_folder, WorkerFolder());
+  }
   DOSSIER_ASSIGN_OR_RETURN(options.address, ParseListenAddress("--bind", given.bind));
   DOSSIER_ASSIGN_OR_RETURN(options.max_body, ReadSizeFlag("--max-body", given.max_body));
   DOSSIER_ASSIGN_OR_RETURN(options.max_upload, ReadSizeFlag("--max-upload", given.max_upload));
@@ -80,6 +105,7 @@ Result<std::string> WriteState(const std::string& url, const server::Address& ad
 
 Status RunServe(const ServeArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(ServeOptions options, OptionsOf(given));
+  options.say = SayOn(context);
   server::HttpServer server;
   DOSSIER_ASSIGN_OR_RETURN(const server::Address address, server.Listen(std::move(options)));
   const std::string& url = address.url;
@@ -155,6 +181,7 @@ Status RevokeServeKey(const ServeArguments& given, Context& context) {
 
 void DeclareServe(Flags& flags, ServeArguments& to) {
   flags.Add("--bind", &to.bind, "address and port; port 0: any free one").ShowDefault();
+  AddStoreFlag(flags, &to.store);
   flags.Add("--no-viewer", &to.no_viewer, "do not serve the page that shows runs");
   flags.Add("--local-paths", &to.local_paths, "folder whose files requests may name").Kind(kFolder);
   flags
@@ -170,7 +197,11 @@ void DeclareServe(Flags& flags, ServeArguments& to) {
       .Kind(kName);
   access.Add("--allow-host", &to.hosts, "host name under which it is reached (repeat)").Kind(kName);
   Flags limits = flags.In("Limits");
-  limits.Add("--max-running", &to.max_running, "requests at work").Between(1, 1'000).ShowDefault();
+  limits
+      .Add("--max-running", &to.max_running,
+           "requests at work; with --store: runs, too, and 0 leaves all of them to workers")
+      .Between(0, 1'000)
+      .ShowDefault();
   limits.Add("--max-queue", &to.max_queue, "requests that wait; more get 429")
       .Between(0, 100'000)
       .ShowDefault();

@@ -1,11 +1,8 @@
 // worker: answers the runs that a shared store queues.
 
-#include <mutex>
-
-#include "base/files/locations.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/terminal/terminal.h"
+#include "cli/servers/worker_setup.h"
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/shared_flags.h"
@@ -36,8 +33,7 @@ Status RunWorkerCommand(const WorkerArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(options.drain, ReadTimeFlag("--drain", given.drain, Zero::kTaken));
   if (given.once) options.ends = server::WorkerOptions::Ends::kWhenEmpty;
   if (options.cache_folder.empty()) {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string cache, CacheFolder());
-    options.cache_folder = cache + "/worker";
+    DOSSIER_ASSIGN_OR_RETURN(options.cache_folder, WorkerFolder());
   }
   DOSSIER_ASSIGN_OR_RETURN(const SandboxChoice sandbox, ParseSandboxFlags(given.sandbox));
   server::WorkspaceOptions workspace_options;
@@ -49,12 +45,7 @@ Status RunWorkerCommand(const WorkerArguments& given, Context& context) {
                            server::Workspace::Open(std::move(workspace_options)));
   DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, workspace->Config());
   options.cache_bytes = config->store.limit;
-  std::mutex lines;
-  options.say = [&](std::string_view line) {
-    const std::lock_guard lock(lines);
-    context.err << "dossier: " << Safe(line) << "\n" << std::flush;
-  };
-  if (context.flags.quiet) options.say = {};
+  options.say = SayOn(context);
   return server::RunWorker(options, *workspace, context.cancel);
 }
 

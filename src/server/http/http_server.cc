@@ -1,11 +1,14 @@
 #include "server/http/http_server.h"
 
+#include <thread>
 #include <utility>
 
 #include "base/files/file.h"
 #include "server/guarded_listener.h"
 #include "server/http/front.h"
 #include "server/http/routes.h"
+#include "server/queue/store_access.h"
+#include "server/queue/worker.h"
 
 namespace dossier::server {
 namespace {
@@ -42,6 +45,20 @@ Result<FrontSetting> SettingOf(const ServeOptions& options, std::string* drawn) 
   return setting;
 }
 
+// What stands at the addresses of a server that only takes runs for others.
+std::vector<Route> NoAnswers() {
+  std::vector<Route> routes;
+  for (const char* address : {"/v1/chat/completions", "/v1/responses"}) {
+    const auto refuse = [](const std::shared_ptr<Call>& call) {
+      call->Fail(503,
+                 "this server only queues runs for workers (--max-running 0): POST /api/v1/runs",
+                 "answers_nothing");
+    };
+    routes.push_back({"POST", address, Scope::kRun, refuse, {}});
+  }
+  return routes;
+}
+
 }  // namespace
 
 class HttpServer::Impl {
@@ -52,9 +69,20 @@ class HttpServer::Impl {
     DOSSIER_ASSIGN_OR_RETURN(FrontSetting setting, SettingOf(options_, &address.key));
     if (!options_.local_paths.empty()) options_.workspace.roots = {options_.local_paths};
     DOSSIER_ASSIGN_OR_RETURN(workspace_, Workspace::Open(options_.workspace));
-    if (const Status model = workspace_->CheckModel(); !model) {
-      // Whoever named one meant it; without any model the runs can still be looked at.
+    if (!options_.store.empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(store_, StoreAccess::Open(options_.store));
+    }
+    const bool answers = options_.answers == ServeOptions::Answers::kRequests;
+    if (const Status model = answers ? workspace_->CheckModel() : Status(); !model) {
+      // Whoever named one meant it; without any model the runs can still be looked at. A worker
+      // would take those of others.
       if (!options_.workspace.model.model.empty()) return tl::unexpected(model.error());
+      if (store_) {
+        return MakeError(model.error().code,
+                         "no run of the shared store can be answered here: {}; or give "
+                         "--max-running 0, so that workers elsewhere answer them",
+                         model.error().message);
+      }
       address.warning = "no request can be answered yet: " + model.error().message;
     }
     const std::string folder = workspace_->options().data_folder + "/server";
@@ -70,11 +98,15 @@ class HttpServer::Impl {
                         .files = *files_,
                         .owners = *owners_,
                         .ticker = ticker_,
+                        .store = store_.get(),
                         .stopping = stopping_.token(),
                         .draining = draining_.token()};
-    for (auto* make : {ChatRoutes, ResponsesRoutes, FilesRoutes, RunsRoutes, PageRoutes}) {
-      front_->Add(make(shared));
+    if (answers) {
+      for (auto* make : {ChatRoutes, ResponsesRoutes, FilesRoutes}) front_->Add(make(shared));
+    } else {
+      front_->Add(NoAnswers());
     }
+    for (auto* make : {RunsRoutes, PageRoutes}) front_->Add(make(shared));
     HttpListenerOptions listening = GuardedListener(options_.address);
     listening.max_body = options_.max_body;
     listening.admit = [this](const HttpRequest& head) { return front_->Admit(head); };
@@ -90,14 +122,24 @@ class HttpServer::Impl {
   }
 
   Status Run(const CancelToken& stop, const CancelToken& at_once) {
-    WaitFor(stop);
+    CancelSource ends(stop);
+    Status worked;
+    std::thread worker;
+    if (store_ && options_.answers == ServeOptions::Answers::kRequests) {
+      worker = std::thread([&] {
+        worked = Work();
+        if (!worked) ends.Cancel("no run can be taken");
+      });
+    }
+    WaitFor(ends.token());
     draining_.Cancel("the server ends");
     const std::uint64_t id = at_once.OnCancel([this] { stopping_.Cancel("the server ends"); });
     if (!front_->work().Drain(options_.drain)) stopping_.Cancel("the server ends");
     // What is interrupted comes to its end by itself, and says so to its client.
     front_->work().Drain(options_.drain);
     at_once.Forget(id);
-    return {};
+    if (worker.joinable()) worker.join();
+    return worked;
   }
 
   ~Impl() {
@@ -108,6 +150,19 @@ class HttpServer::Impl {
   }
 
  private:
+  // Until the server drains. Fails only at its beginning.
+  Status Work() {
+    DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, workspace_->Config());
+    const WorkerOptions options{.store = options_.store,
+                                .slots = options_.work.running,
+                                .drain = options_.drain,
+                                .cache_folder = options_.cache_folder,
+                                .cache_bytes = config->store.limit,
+                                .version = options_.version,
+                                .say = options_.say};
+    return RunWorker(options, *workspace_, draining_.token());
+  }
+
   static void WaitFor(const CancelToken& token) {
     while (WaitUnlessCancelled(Millis(3'600'000), token)) {
     }
@@ -120,6 +175,7 @@ class HttpServer::Impl {
   std::optional<FileStore> files_;
   std::optional<Owners> owners_;
   Ticker ticker_;
+  std::unique_ptr<StoreAccess> store_;
   std::unique_ptr<Front> front_;
   std::unique_ptr<HttpListener> listener_;
 };

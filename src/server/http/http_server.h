@@ -6,6 +6,8 @@
 //   Say(address.url);
 //   DOSSIER_RETURN_IF_ERROR(server.Run(cancel, at_once));   // returns drained
 //
+// Over a shared store Run also fails as RunWorker does, where no run can be taken on this machine.
+//
 // Errors: kNetwork (address and port), kRefused (an address beyond this machine without keys, a key
 // file that others may read), kConfig; those of Workspace::CheckModel for a model that was named.
 // Thread-safety: one owner; requests are served by its threads.
@@ -14,8 +16,10 @@
 #define DOSSIER_SERVER_HTTP_HTTP_SERVER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cancel.h"
@@ -38,6 +42,13 @@ struct ServeOptions {
   std::vector<std::string> origins, hosts;
   std::string local_paths;  // folder whose files a client may name; "": none
   enum class Viewer : std::uint8_t { kShown, kNone } viewer = Viewer::kShown;
+  // postgresql://…: the runs of the API are those of this store, and this server takes runs of its
+  // queue as a worker does; "": they are this user's own.
+  std::string store;
+  std::string cache_folder;  // of the worker
+  // kNothing: it answers no request by a model and takes no run: workers elsewhere do.
+  enum class Answers : std::uint8_t { kRequests, kNothing } answers = Answers::kRequests;
+  std::function<void(std::string_view line)> say;  // from any thread; of the worker
   std::string version;
   WorkspaceOptions workspace;
 };

@@ -36,7 +36,7 @@ void Health(const Shared& shared, const std::shared_ptr<Call>& call, Clock::Stea
               JsonObject{{"status", ends ? "draining" : "ok"},
                          {"version", shared.options.version},
                          {"uptime_s", up.count()},
-                         {"store", "local"},
+                         {"store", shared.store ? "postgresql" : "local"},
                          {"sandbox", shared.options.workspace.pool.mode == sandbox::Mode::kStrict
                                          ? "strict"
                                          : "degraded"},

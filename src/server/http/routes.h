@@ -28,6 +28,8 @@
 
 namespace dossier::server {
 
+class StoreAccess;
+
 // Lives as long as the server.
 struct Shared {
   const ServeOptions& options;
@@ -36,6 +38,7 @@ struct Shared {
   FileStore& files;
   Owners& owners;
   Ticker& ticker;
+  StoreAccess* store;    // that machines share; null: runs are in the journal of this user
   CancelToken stopping;  // runs are to end now
   CancelToken draining;  // nothing new is taken
 };

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "ask/exchange/run_page.h"
-#include "ask/exchange/run_tale.h"
 #include "base/hash.h"
 #include "base/text/nearest.h"
 #include "base/text/parse.h"
@@ -13,15 +12,13 @@
 #include "server/http/openai_reply.h"
 #include "server/http/routes.h"
 #include "server/http/run_again.h"
-#include "server/run_table.h"
-#include "store/run_states.h"
+#include "server/http/stored_runs.h"
 
 namespace dossier::server {
 namespace {
 
-constexpr std::size_t kPage = 50, kMostOnPage = 500, kMostListed = 2'000;
+constexpr std::size_t kPage = 50, kMostOnPage = 500;
 constexpr std::string_view kRunFields[] = {"question", "text", "context", "max_usd", "max_calls"};
-constexpr Millis kJournalLook{100};     // between looks for new events of another process
 constexpr Millis kRunsComment{15'000};  // silence after which a comment is sent
 
 // How many runs a page of the list has. Errors: kInvalidArgument.
@@ -35,43 +32,26 @@ Result<std::size_t> ListLimit(const std::string& given) {
 
 class RunsApi {
  public:
-  explicit RunsApi(const Shared& shared) : shared_(shared), again_(shared) {}
+  explicit RunsApi(const Shared& shared)
+      : shared_(shared), runs_(shared.store ? SharedRuns(shared) : OwnRuns(shared)) {}
 
   void List(const std::shared_ptr<Call>& call) {
     call->Later([this, call] {
-      const auto journal = shared_.workspace.Journal();
-      if (!journal) return call->Fail(journal.error());
-      const std::string status = call->Query("status"), since = call->Query("since");
-      if (!status.empty() &&
-          std::ranges::find(store::kRunStates, status) == std::end(store::kRunStates)) {
-        return call->Fail(400, fmt::format("status: must be {}", OneOf(status, store::kRunStates)),
+      RunsWish wish{.status = call->Query("status"),
+                    .since = call->Query("since"),
+                    .text = call->Query("q"),
+                    .cursor = call->Query("cursor")};
+      const auto states = runs_->states();
+      if (!wish.status.empty() && std::ranges::find(states, wish.status) == states.end()) {
+        return call->Fail(400, fmt::format("status: must be {}", OneOf(wish.status, states)),
                           "invalid_value", Json("status"));
       }
       const auto limit = ListLimit(call->Query("limit"));
       if (!limit) return call->Fail(limit.error());
-      const auto runs = (*journal)->List(
-          status.empty() ? std::nullopt : std::optional<std::string>(status), kMostListed);
-      if (!runs) return call->Fail(runs.error());
-      const std::string cursor = call->Query("cursor"), wanted = ToLowerAscii(call->Query("q"));
-      bool begun = cursor.empty();
-      JsonArray list;
-      Json next;
-      for (const store::RunSummary& run : *runs) {
-        if (!begun) {
-          begun = run.run == cursor;
-          continue;
-        }
-        if (!since.empty() && run.started < since) break;
-        if (!shared_.owners.Sees(call->key(), run.run)) continue;
-        const std::string text = ToLowerAscii(run.question + "\n" + run.answer + "\n" + run.run);
-        if (!wanted.empty() && text.find(wanted) == text.npos) continue;
-        if (list.size() == *limit) {
-          next = TextAt(list.back(), "run");
-          break;
-        }
-        list.push_back(store::SummaryJson(run));
-      }
-      call->Reply(200, JsonObject{{"runs", std::move(list)}, {"next", std::move(next)}});
+      wish.limit = *limit;
+      auto page = runs_->List(call->key(), wish);
+      if (!page) return call->Fail(page.error());
+      call->Reply(200, JsonObject{{"runs", std::move(page->runs)}, {"next", std::move(page->next)}});
     });
   }
 
@@ -96,41 +76,24 @@ class RunsApi {
         return call->Fail(403, "contexts by id need a key with the scope admin",
                           "insufficient_scope", Json("context"));
       }
-      if (wish.context.empty()) {
-        const std::string text = TextAt(*body, "text");
-        auto opened = shared_.workspace.contexts().Add(
-            {{.path = {}, .text = text, .name = "context.txt", .notes = {}}}, "", {},
-            shared_.stopping);
-        if (!opened) return call->Fail(opened.error());
-        wish.context = (*opened)->id;
-      }
-      const ServerKey& key = call->key();
-      const WorkspaceOptions& options = shared_.workspace.options();
-      if (key.usd_day) {
-        wish.purse = PurseOf(options.data_folder, key.owner(), *key.usd_day, options.clock);
-      }
-      const auto run = shared_.workspace.runs().Start(wish, {.cancel = shared_.stopping});
-      if (!run) return call->Fail(run.error());
-      shared_.owners.Note(*run, call->key().owner());
-      call->Reply(202, JsonObject{{"run", *run}, {"status", "running"}},
-                  {{"Location", "/api/v1/runs/" + *run}});
+      const auto begun = runs_->Begin(std::move(wish), TextAt(*body, "text"), call->key());
+      if (!begun) return call->Fail(begun.error());
+      call->Reply(202, *begun, {{"Location", "/api/v1/runs/" + TextAt(*begun, "run")}});
     });
   }
 
   void Show(const std::shared_ptr<Call>& call) {
-    WithEvents(call, [call](const std::string& status, const std::vector<store::Event>& events) {
-      JsonObject out{{"run", events.front().run},
-                     {"status", status},
-                     {"started", events.front().time},
-                     {"about", events.front().data},
-                     {"events", events.size()}};
+    WithEvents(call, [this, call](const std::string& run, const std::vector<store::Event>& events) {
+      auto out = runs_->Describe(run, events);
+      if (!out) return call->Fail(out.error());
+      (*out)["events"] = events.size();
       for (const store::Event& event : events) {
         // Its first turns are another run's; itself it began then.
-        if (event.type == "run.forked") out["started"] = event.time;
-        if (event.type == "mode.decided") out["mode"] = event.data;
-        if (event.type == "run.finished") out["finished"] = event.data;
+        if (event.type == "run.forked") (*out)["started"] = event.time;
+        if (event.type == "mode.decided") (*out)["mode"] = event.data;
+        if (event.type == "run.finished") (*out)["finished"] = event.data;
       }
-      call->Reply(200, std::move(out));
+      call->Reply(200, std::move(*out));
     });
   }
 
@@ -183,43 +146,42 @@ class RunsApi {
 
   // All events so far, and then each as it comes, until the run has ended.
   void Events(const std::shared_ptr<Call>& call) {
-    const auto run = Visible(call);
-    if (!run) return call->Fail(run.error());
     const std::string last(call->request().Header("last-event-id"));
     const std::int64_t after =
         ExactNumber<std::int64_t>(last.empty() ? call->Query("after") : last).value_or(0);
     // No place in the queue: it does no work, and there may be many.
-    const auto stream = std::make_shared<EventStream>(
-        call->exchange(), EventStreamOptions{.heartbeat = kRunsComment,
-                                             .comment = [] { return std::string(": waiting\n\n"); },
-                                             .on_gone = {},
-                                             .ticker = &shared_.ticker});
-    stream->Open(call->Answering(200, {{"Content-Type", "text/event-stream"}}));
-    followers_.Run([this, call, stream, run = *run, after] { Follow(*stream, run, after); });
+    aside_.Run([this, call, after] {
+      const auto run = Visible(call);
+      if (!run) return call->Fail(run.error());
+      EventStream stream(call->exchange(),
+                         EventStreamOptions{.heartbeat = kRunsComment,
+                                            .comment = [] { return std::string(": waiting\n\n"); },
+                                            .on_gone = {},
+                                            .ticker = &shared_.ticker});
+      stream.Open(call->Answering(200, {{"Content-Type", "text/event-stream"}}));
+      Follow(stream, *run, after);
+    });
   }
 
   void Export(const std::shared_ptr<Call>& call) {
-    WithEvents(call, [call](const std::string&, const std::vector<store::Event>& events) {
+    WithEvents(call, [call](const std::string& run, const std::vector<store::Event>& events) {
       std::string text;
       for (const store::Event& event : events) text += ToJson(store::EventJson(event)) + "\n";
       call->ReplyText(200, "application/x-ndjson", std::move(text),
                       {{"Content-Disposition",
-                        fmt::format("attachment; filename=\"{}.jsonl\"", events.front().run)}});
+                        fmt::format("attachment; filename=\"{}.jsonl\"", run)}});
     });
   }
 
+  // Beside the queue, too: what is at work may be what fills it.
   void Cancel(const std::shared_ptr<Call>& call) {
-    const auto run = Visible(call);
-    if (!run) return call->Fail(run.error());
-    const auto journal = shared_.workspace.Journal();
-    const auto status = (*journal)->StatusOf(*run);
-    const bool told =
-        status && *status == "running" &&
-        // A run that was taken up is known to both: it was begun here, too.
-        (again_.Cancel(*run) || shared_.workspace.runs().Cancel(*run, "cancelled by its caller"));
-    call->Reply(
-        told ? 202 : 409,
-        JsonObject{{"run", *run}, {"status", told ? "cancelling" : "not running in this server"}});
+    aside_.Run([this, call] {
+      const auto run = Visible(call);
+      if (!run) return call->Fail(run.error());
+      auto told = runs_->Cancel(*run);
+      if (!told) return call->Fail(told.error());
+      call->Reply(told->status, std::move(told->body));
+    });
   }
 
   void Resume(const std::shared_ptr<Call>& call) { TakeUp(call, Taken::kItself); }
@@ -229,15 +191,14 @@ class RunsApi {
   void Diff(const std::shared_ptr<Call>& call) {
     call->Later([this, call] {
       std::vector<ask::RunTale> tales;
-      const auto journal = shared_.workspace.Journal();
       for (const char* side : {"a", "b"}) {
         if (call->Query(side).empty()) {
           return call->Fail(400, fmt::format("{}: name two runs: /api/v1/diff?a=RUN&b=RUN", side),
                             "invalid_value", Json(side));
         }
-        const auto run = VisibleRun(call->key(), call->Query(side));
+        const auto run = runs_->Find(call->key(), call->Query(side));
         if (!run) return call->Fail(run.error());
-        auto tale = ask::ReadTale(**journal, *run);
+        auto tale = runs_->Tale(*run);
         if (!tale) return call->Fail(tale.error());
         tales.push_back(std::move(*tale));
       }
@@ -249,15 +210,12 @@ class RunsApi {
     call->Later([this, call] {
       const auto run = Visible(call);
       if (!run) return call->Fail(run.error());
-      const auto journal = shared_.workspace.Journal();
-      const auto status = (*journal)->StatusOf(*run);
-      if (status && *status == "running") {
-        return call->Fail(409, "this run is at work; cancel it first", "run_is_running");
+      auto erased = runs_->Erase(*run);
+      if (!erased && erased.error().code == ErrorCode::kLocked) {
+        return call->Fail(409, erased.error().message, "run_is_running");
       }
-      const std::vector<std::string> one{*run};
-      const auto erased = (*journal)->EraseTexts(one);
       if (!erased) return call->Fail(erased.error());
-      call->Reply(200, JsonObject{{"run", *run}, {"deleted", true}});
+      call->Reply(erased->status, std::move(erased->body));
     });
   }
 
@@ -265,22 +223,18 @@ class RunsApi {
   void Blob(const std::shared_ptr<Call>& call) {
     call->Later([this, call] {
       const std::string sha256 = call->part(0);
-      const auto run = VisibleRun(call->key(), call->Query("run"));
+      const auto run = runs_->Find(call->key(), call->Query("run"));
       if (!run) return call->Fail(run.error());
-      const auto journal = shared_.workspace.Journal();
       bool holds = false;
       // As a body is named: within a text the quotes would have a backslash.
       const std::string named = fmt::format("\"sha256\":\"{}\"", sha256);
       if (IsSha256Hex(sha256)) {
-        (void)(*journal)->ForEachEvent(*run, [&](const store::StoredEvent& event) -> Status {
+        (void)runs_->ForEachEvent(*run, 0, [&](const store::StoredEvent& event) -> Status {
           holds = holds || event.data.find(named) != event.data.npos;
           return {};
         });
       }
-      if (holds && !(*journal)->content().Has(sha256)) {
-        return call->Fail(404, "this text was not kept", "not_found");
-      }
-      auto text = holds ? (*journal)->content().Get(sha256)
+      auto text = holds ? runs_->Body(sha256)
                         : MakeError(ErrorCode::kNotFound, "run {} has no body {}", *run, sha256);
       if (!text) return call->Fail(text.error());
       call->ReplyText(200, "text/plain; charset=utf-8", std::move(*text));
@@ -302,24 +256,18 @@ class RunsApi {
                           Json("at"));
       }
       if (!wish) return call->Fail(wish.error());
-      const auto child = again_.Begin(*wish, call->key());
-      if (!child) return call->Fail(child.error());
-      const std::string begun = RunAgain::RunOf(**child);
-      JsonObject reply{{"run", begun}, {"status", "running"}};
-      if (taken == Taken::kAsFork) reply["from"] = *run;
-      call->Reply(202, std::move(reply), {{"Location", "/api/v1/runs/" + begun}});
-      RunAgain::WaitForEnd(**child);
+      const auto begun = [&](const std::string& taken_up, std::string_view status) {
+        JsonObject reply{{"run", taken_up}, {"status", status}};
+        if (taken == Taken::kAsFork) reply["from"] = *run;
+        call->Reply(202, std::move(reply), {{"Location", "/api/v1/runs/" + taken_up}});
+      };
+      const Status ended = runs_->TakeUp(*wish, call->key(), begun);
+      if (!ended) call->Fail(ended.error());
     });
   }
 
-  Result<std::string> VisibleRun(const ServerKey& key, const std::string& run) const {
-    DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
-    const auto resolved = journal->Resolve(run);
-    if (resolved && shared_.owners.Sees(key, *resolved)) return *resolved;
-    return MakeError(ErrorCode::kNotFound, "no run {} of this key", run);
-  }
   Result<std::string> Visible(const std::shared_ptr<Call>& call) const {
-    return VisibleRun(call->key(), call->part(0));
+    return runs_->Find(call->key(), call->part(0));
   }
 
   template <typename See>
@@ -327,21 +275,19 @@ class RunsApi {
     call->Later([this, call, see] {
       const auto run = Visible(call);
       if (!run) return call->Fail(run.error());
-      const auto journal = shared_.workspace.Journal();
-      const auto events = (*journal)->Events(*run);
+      const auto events = runs_->Events(*run);
       if (!events) return call->Fail(events.error());
-      const auto status = (*journal)->StatusOf(*run);
-      see(status.value_or("unknown"), *events);
+      see(*run, *events);
     });
   }
 
   void Follow(EventStream& stream, const std::string& run, std::int64_t after) {
-    const auto journal = shared_.workspace.Journal();
     while (!stream.gone()) {
-      const auto status = (*journal)->StatusOf(run);  // before the events: none comes behind it
+      // Both before the events: none comes behind them unseen.
+      const RunNews news = runs_->NewsOf(run, shared_.draining);
+      const bool goes_on = runs_->GoesOn(run);
       std::vector<std::string> texts;
-      (void)(*journal)->ForEachEvent(run, [&](const store::StoredEvent& event) -> Status {
-        if (event.seq <= after) return {};
+      const auto see = [&](const store::StoredEvent& event) -> Status {
         after = event.seq;
         // Of a run that was imported a type is what its file says.
         std::string type(event.type);
@@ -351,13 +297,16 @@ class RunsApi {
             "id: {}\nevent: {}\ndata: {{\"seq\":{},\"time\":{},\"call\":{},\"data\":{}}}\n\n",
             event.seq, type, event.seq, ToJson(Json(event.time)), event.call, data));
         return {};
-      });
+      };
+      const Status read = runs_->ForEachEvent(run, after, see);
       for (std::string& text : texts) stream.Push(std::move(text));
-      if (!status || *status != "running") {
+      const bool away = !read && read.error().code == ErrorCode::kNetwork;
+      if (!goes_on && !away) {
         stream.Push("event: end\ndata: {}\n\n");
         break;
       }
-      if (!WaitUnlessCancelled(kJournalLook, shared_.draining)) {
+      (void)WaitUnlessCancelled(news.look_again, news.source->token());
+      if (shared_.draining.cancelled()) {
         stream.Push("event: shutdown\ndata: {}\n\n");
         break;
       }
@@ -366,8 +315,8 @@ class RunsApi {
   }
 
   const Shared shared_;
-  RunAgain again_;
-  TaskGroup followers_;
+  const std::unique_ptr<StoredRuns> runs_;
+  TaskGroup aside_;  // last: joined before the rest goes
 };
 
 }  // namespace

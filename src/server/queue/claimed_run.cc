@@ -98,11 +98,13 @@ ClaimedRun::~ClaimedRun() {
   for (const char* suffix : {"", "-wal", "-shm", "-live"}) ::unlink((path + suffix).c_str());
 }
 
-// Tries again while the database is away and the lease holds.
+// Tries again while the database is away and the lease holds, and once behind it: the database
+// knows whether a step whose outcome is unknown was done.
 Status ClaimedRun::Patiently(const std::function<Status()>& step) const {
   while (true) {
+    const bool last = lease_->IsOver();
     const Status done = step();
-    if (done || done.error().code != ErrorCode::kNetwork || lease_->IsOver()) return done;
+    if (done || done.error().code != ErrorCode::kNetwork || last) return done;
     (void)WaitUnlessCancelled(kAgain, {});
   }
 }
@@ -119,16 +121,7 @@ Result<ClaimedRun::Loaded> ClaimedRun::Load(store::RunQueue& queue) {
   DOSSIER_RETURN_IF_ERROR(Patiently([&]() -> Status {
     DOSSIER_ASSIGN_OR_RETURN(loaded.sources, FetchContexts(queue, loaded.ask, content));
     DOSSIER_ASSIGN_OR_RETURN(loaded.events, queue.Events(claim.run));
-    std::set<std::string> bodies;
-    for (const store::Event& event : loaded.events) {
-      if (event.type != "context.stored") store::AddBodiesOf(Json(event.data), &bodies);
-    }
-    for (const std::string& sha256 : bodies) {
-      const Status fetched = store::FetchBlob(queue.connection(), sha256, content);
-      // A hash that is no body's names nothing.
-      if (!fetched && fetched.error().code != ErrorCode::kNotFound) return fetched;
-    }
-    return {};
+    return store::FetchBodiesOf(queue.connection(), loaded.events, content);
   }));
   if (!loaded.events.empty()) DOSSIER_RETURN_IF_ERROR(loaded.local->AddRun(loaded.events));
   return loaded;
@@ -144,6 +137,7 @@ Result<ask::Outcome> ClaimedRun::Answer(const Loaded& loaded,
   DOSSIER_ASSIGN_OR_RETURN(PreparedAsk ask, PrepareAsk(setting_.workspace, loaded.ask.wish,
                                                        std::move(place), lease_->token()));
   ask.request.seed_from = loaded.ask.seed_from;
+  ask.request.argv.clear();  // of a server: flags and paths of this machine are for no other
   ask.options.version = setting_.version;
   for (driver::BoundModel* model : {&ask.options.root, &ask.options.sub}) {
     model->gate = std::make_shared<LeasedGate>(model->gate, lease_);
@@ -164,12 +158,10 @@ Result<ask::Outcome> ClaimedRun::Answer(const Loaded& loaded,
   return engine.Resume({.run = claim.run}, ask.request, lease_->token(), sink);
 }
 
-// Another worker may have the model, or the key for it.
-void ClaimedRun::Leave(store::RunQueue& queue, const std::string& model, const Error& error) {
+// Another worker may have what this one lacks: the model, the key for it, a sandbox that works.
+void ClaimedRun::Leave(store::RunQueue& queue, std::string_view lacking, const Error& error) {
   const store::Claim& claim = lease_->claim();
-  setting_.lacks(model);
-  const std::string why =
-      fmt::format("worker {} cannot open its model: {}", claim.worker, error.message);
+  const std::string why = fmt::format("worker {} {}: {}", claim.worker, lacking, error.message);
   const Status left = Patiently([&] {
     return queue.GiveBack(
         claim,
@@ -198,6 +190,19 @@ bool ClaimedRun::EndAsRecorded(store::RunQueue& queue, const Loaded& loaded) {
       fmt::format("{}: {}", claim.run,
                   ended ? status + " (an earlier worker answered it)" : ended.error().message));
   return true;
+}
+
+// A run that failed where no code can be run is not to blame: whether that is so is asked of the
+// sandbox, as no error of the run tells.
+std::optional<Error> ClaimedRun::SandboxFault(const Loaded& loaded,
+                                              const Result<ask::Outcome>& outcome) {
+  const bool failed = !outcome || outcome->status == ask::RunStatus::kFailed;
+  if (!failed || loaded.ask.wish.mode == ask::Mode::kDirect || lease_->token().cancelled()) {
+    return std::nullopt;
+  }
+  const Status works = setting_.workspace.CheckSandbox(lease_->token());
+  if (works || lease_->token().cancelled()) return std::nullopt;
+  return works.error();
 }
 
 void ClaimedRun::End(store::RunQueue& queue, const Result<ask::Outcome>& outcome) {
@@ -229,11 +234,13 @@ void ClaimedRun::Work(store::RunQueue& queue) {
     // What nobody may name is for no other worker either.
     const bool refused = !model && model.error().code == ErrorCode::kRefused;
     if (!model && !refused && !lease_->token().cancelled()) {
-      return Leave(queue, name, model.error());
+      setting_.lacks(name);
+      return Leave(queue, "cannot open its model", model.error());
     }
   }
   Result<ask::Outcome> outcome = tl::unexpected(loaded ? Error() : loaded.error());
   Status written;
+  std::optional<Error> broken;
   if (loaded) {
     const auto events = static_cast<std::int64_t>(loaded->events.size());
     const std::shared_ptr<store::Journal> journal =
@@ -242,12 +249,15 @@ void ClaimedRun::Work(store::RunQueue& queue) {
     // All that was recorded is there before the run is said to have ended, and before its bodies
     // go.
     written = setting_.writer.Flush(*lease_);
+    broken = SandboxFault(*loaded, outcome);
   }
   if (lease_->IsOver()) lease_->Lose("the lease was over before the run ended");
   if (!written || lease_->lost()) {
     return setting_.say(fmt::format("{}: {}", lease_->claim().run, lease_->error().message));
   }
-  End(queue, outcome);
+  if (!broken) return End(queue, outcome);
+  setting_.breaks(*broken);
+  Leave(queue, "cannot run its code", *broken);
 }
 
 }  // namespace dossier::server

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,8 +31,9 @@ struct ClaimSetting {
   store::EventWriter& writer;
   std::string cache_folder, version;
   std::function<void(std::string_view line)> say;
-  // A run was left to others, as this model cannot be opened here.
+  // A run was left to others: this model cannot be opened here, or no code can be run here.
   std::function<void(const std::string& model)> lacks;
+  std::function<void(const Error& error)> breaks;
 };
 
 class ClaimedRun {
@@ -53,7 +55,8 @@ class ClaimedRun {
   };
   Result<Loaded> Load(store::RunQueue& queue);
   Result<ask::Outcome> Answer(const Loaded& loaded, const std::shared_ptr<store::Journal>& journal);
-  void Leave(store::RunQueue& queue, const std::string& model, const Error& error);
+  void Leave(store::RunQueue& queue, std::string_view lacking, const Error& error);
+  std::optional<Error> SandboxFault(const Loaded& loaded, const Result<ask::Outcome>& outcome);
   bool EndAsRecorded(store::RunQueue& queue, const Loaded& loaded);
   void End(store::RunQueue& queue, const Result<ask::Outcome>& outcome);
   Status Patiently(const std::function<Status()>& step) const;

@@ -30,6 +30,7 @@ constexpr Millis kTick{200};        // how exactly the end of a lease is seen on
 constexpr Millis kBehindLease{20};  // what is due now is due for the database a moment later
 constexpr Millis kDatabaseAway{1'000};
 constexpr std::chrono::minutes kTryModelAgain{1};  // a model that could not be opened
+constexpr std::chrono::minutes kTrySandboxAgain{1};
 constexpr std::chrono::hours kLeftBehind{48};
 constexpr std::chrono::minutes kFresh{10};  // a text that was used so lately stays cached
 
@@ -87,13 +88,19 @@ class Worker {
                  options.cache_folder,
                  options.version,
                  [this](std::string_view line) { Say(line); },
-                 [this](const std::string& model) { Lacks(model); }} {}
+                 [this](const std::string& model) { Lacks(model); },
+                 [this](const Error& error) { Breaks(error); }} {}
 
   Status Run() {
     DOSSIER_RETURN_IF_ERROR(MakeFolders(options_.cache_folder, 0700));
     DOSSIER_ASSIGN_OR_RETURN(queue_, RunQueue::Open(options_.store));
     // A worker without a model would take every run of the queue, and answer none.
     DOSSIER_RETURN_IF_ERROR(setting_.workspace.Model("", stop_));
+    // Nor may one without a sandbox take them only to give them back.
+    if (const Status works = setting_.workspace.CheckSandbox(stop_); !works) {
+      return MakeError(works.error().code, "a worker runs code in the sandbox, which fails here: {}",
+                       works.error().message);
+    }
     DOSSIER_RETURN_IF_ERROR(NoteMe());
     // Notices that come from now on are not missed.
     DOSSIER_RETURN_IF_ERROR(queue_->WaitForWork(Millis(0), stop_));
@@ -109,6 +116,8 @@ class Worker {
     Drain();
     ended_.Cancel("the worker ends");
     keeper.join();
+    const std::lock_guard lock(mutex_);
+    if (broken_ && options_.ends == WorkerOptions::Ends::kWhenEmpty) return tl::unexpected(*broken_);
     return {};
   }
 
@@ -119,6 +128,30 @@ class Worker {
   void Lacks(const std::string& model) {
     const std::lock_guard lock(mutex_);
     lacking_[model] = std::chrono::steady_clock::now() + kTryModelAgain;
+  }
+  // From here on no run is taken until the sandbox works again: the queue would come round to this
+  // worker without end.
+  void Breaks(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    broken_ = error;
+    rests_until_ = std::chrono::steady_clock::now() + kTrySandboxAgain;
+  }
+  bool MayTake() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!broken_) return true;
+      if (std::chrono::steady_clock::now() < rests_until_) return false;
+    }
+    if (const Status works = setting_.workspace.CheckSandbox(stop_); !works) {
+      if (stop_.cancelled()) return false;
+      Breaks(works.error());
+      Say("no run is taken: the sandbox fails: " + works.error().message);
+      return false;
+    }
+    Say("the sandbox works again");
+    const std::lock_guard lock(mutex_);
+    broken_.reset();
+    return true;
   }
   JsonArray Lacking() {
     const std::lock_guard lock(mutex_);
@@ -143,7 +176,7 @@ class Worker {
       wake_ = wake;
       running = leases_.size();
     }
-    if (running < options_.slots) {
+    if (running < options_.slots && MayTake()) {
       const auto before = std::chrono::steady_clock::now();
       DOSSIER_ASSIGN_OR_RETURN(auto claim, queue_->Take(id_, {.lease = options_.lease,
                                                               .per_owner = options_.per_owner,
@@ -154,7 +187,7 @@ class Worker {
       }
     }
     DOSSIER_ASSIGN_OR_RETURN(const store::Tidied tidied, queue_->Tidy());
-    if (tidied.put_back > 0) return true;
+    if (tidied.put_back > 0 && MayTake()) return true;
     if (options_.ends == WorkerOptions::Ends::kWhenEmpty && running == 0) return false;
     DOSSIER_RETURN_IF_ERROR(NoteMe());
     const Millis due = tidied.next.value_or(kPoll) + kBehindLease;
@@ -281,6 +314,8 @@ class Worker {
   std::vector<std::shared_ptr<Lease>> leases_;
   std::vector<std::unique_ptr<RunQueue>> idle_;
   std::map<std::string, Clock::Steady> lacking_;  // models, and when each is tried again
+  std::optional<Error> broken_;                   // what the sandbox says
+  Clock::Steady rests_until_;                     // until it is tried again
   std::shared_ptr<CancelSource> wake_;
   TaskGroup tasks_;  // last: joined before the rest goes
 };

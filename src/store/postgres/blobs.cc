@@ -107,4 +107,17 @@ void AddBodiesOf(const Json& data, std::set<std::string>* hashes) {
   }
 }
 
+Status FetchBodiesOf(PostgresConnection& connection, std::span<const Event> events,
+                     ContentStore& content) {
+  std::set<std::string> bodies;
+  for (const Event& event : events) {
+    if (event.type != "context.stored") AddBodiesOf(Json(event.data), &bodies);
+  }
+  for (const std::string& sha256 : bodies) {
+    const Status fetched = FetchBlob(connection, sha256, content);
+    if (!fetched && fetched.error().code != ErrorCode::kNotFound) return fetched;
+  }
+  return {};
+}
+
 }  // namespace dossier::store

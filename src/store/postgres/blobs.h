@@ -11,12 +11,14 @@
 #define DOSSIER_STORE_POSTGRES_BLOBS_H_
 
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/json/json.h"
 #include "base/result.h"
 #include "store/content.h"
+#include "store/journal.h"
 #include "store/postgres/connection.h"
 
 namespace dossier::store {
@@ -27,6 +29,10 @@ Status PutBlob(PostgresConnection& connection, std::string_view sha256, std::str
 Status FetchBlob(PostgresConnection& connection, std::string_view sha256, ContentStore& content);
 // The bodies that an event names.
 void AddBodiesOf(const Json& data, std::set<std::string>* hashes);
+// Those of a run's events into `content`, without the texts of its context. A hash that is no
+// body's names nothing.
+Status FetchBodiesOf(PostgresConnection& connection, std::span<const Event> events,
+                     ContentStore& content);
 
 }  // namespace dossier::store
 

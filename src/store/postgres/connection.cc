@@ -238,14 +238,15 @@ class LibpqConnection final : public PostgresConnection {
     return {};
   }
 
-  Result<bool> Wait(Millis most, const CancelToken& cancel) override {
+  Result<std::vector<std::string>> Wait(Millis most, const CancelToken& cancel) override {
     DOSSIER_RETURN_IF_ERROR(Ready());
-    if (TakeNotices()) return true;
+    std::vector<std::string> notices = TakeNotices();
+    if (!notices.empty()) return notices;
     const CancelFd stop(cancel);
     pollfd entries[] = {{pq_->socket(connection_), POLLIN, 0}, {stop.fd(), POLLIN, 0}};
-    if (cancel.cancelled()) return false;
+    if (cancel.cancelled()) return notices;
     poll(entries, 2, static_cast<int>(std::clamp<std::int64_t>(most.count(), 0, 3'600'000)));
-    if (entries[0].revents == 0) return false;
+    if (entries[0].revents == 0) return notices;
     if (pq_->consume_input(connection_) == 0) {
       auto lost = Lost(pq_->error_message(connection_));
       Close();
@@ -291,13 +292,13 @@ class LibpqConnection final : public PostgresConnection {
     prepared_.clear();
   }
 
-  bool TakeNotices() {
-    bool any = false;
+  std::vector<std::string> TakeNotices() {
+    std::vector<std::string> notices;
     while (PGnotify* notice = pq_->notifies(connection_)) {
+      notices.emplace_back(notice->extra ? notice->extra : "");
       pq_->freemem(notice);
-      any = true;
     }
-    return any;
+    return notices;
   }
 
   // The host alone: nothing else of an address is fit for a message.

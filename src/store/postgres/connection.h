@@ -93,8 +93,8 @@ class PostgresConnection {
   virtual void Rollback() = 0;
   // From now on notices of `channel` end a Wait, on a new connection too.
   virtual Status Listen(std::string_view channel) = 0;
-  // Until a notice comes, or `most` is over, or `cancel`; true for a notice.
-  virtual Result<bool> Wait(Millis most, const CancelToken& cancel) = 0;
+  // Until a notice comes, or `most` is over, or `cancel`; what the notices say, none for none.
+  virtual Result<std::vector<std::string>> Wait(Millis most, const CancelToken& cancel) = 0;
 };
 
 }  // namespace dossier::store

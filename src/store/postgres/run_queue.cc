@@ -55,6 +55,14 @@ constexpr std::string_view kNextEnd =
     "SELECT (extract(epoch FROM min(lease_until)-now())*1000)::bigint FROM runs "
     "WHERE state='running'";
 
+// The wish of List.
+constexpr std::string_view kChosen =
+    "WHERE ($1='' OR state=$1) AND ($2::text IS NULL OR owner=$2) AND "
+    "($3='' OR to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') "
+    ">= $3 COLLATE \"C\") AND "
+    "($4='' OR (created_at, id) < (SELECT c.created_at, c.id FROM runs c WHERE c.id=$4)) AND "
+    "($5='' OR position(lower($5) in lower(concat_ws(E'\\n', request->>'question', "
+    "result->>'answer', id))) > 0)";
 constexpr std::string_view kColumns =
     "SELECT id, owner, state, to_char(created_at AT TIME ZONE 'UTC', "
     "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'), coalesce(worker, ''), priority, attempts, epoch, "
@@ -123,6 +131,31 @@ tl::unexpected<Error> NoSuchRun(std::string_view run) {
 }
 
 }  // namespace
+
+std::string ReasonOf(const QueuedRun& run) {
+  const Json* error = run.result ? Find(*run.result, "error") : nullptr;
+  return error ? TextAt(*error, "message") : "";
+}
+
+JsonObject QueuedRunJson(const QueuedRun& run) {
+  const Json result = run.result.value_or(Json());
+  const std::string ended = HasEnded(run) ? TextAt(result, "status") : "";
+  JsonObject out{{"run", run.id},
+                 {"owner", run.owner},
+                 {"state", run.state},
+                 {"status", ended.empty() ? run.state : ended},
+                 {"started", run.created},
+                 {"priority", run.priority},
+                 {"attempts", run.attempts},
+                 {"worker", run.worker},
+                 {"epoch", run.epoch},
+                 {"events", run.events},
+                 {"model", TextAt(Json(run.request), "model")},
+                 {"question", TextAt(Json(run.request), "question")},
+                 {"answer", TextAt(result, "answer")}};
+  if (std::string reason = ReasonOf(run); !reason.empty()) out["reason"] = std::move(reason);
+  return out;
+}
 
 bool IsQueuedRunId(std::string_view id) {
   constexpr std::string_view kForm = "dddddddd-dddddd-xxxxxxxx";  // a digit, itself, a hex digit
@@ -241,8 +274,11 @@ Status RunQueue::Finish(const Claim& claim, std::string_view state, const Json& 
   DOSSIER_ASSIGN_OR_RETURN(
       const PostgresRows held,
       connection_->Run(
+          // A reply that was lost on its way leaves the row as this very claim wrote it.
           fmt::format("WITH ended AS (UPDATE runs SET state=$4, result=$5::jsonb, lease_until=NULL "
-                      "{} RETURNING id) SELECT pg_notify('dossier_events', id) FROM ended",
+                      "{} RETURNING id) SELECT pg_notify('dossier_events', id)::text FROM ended "
+                      "UNION ALL SELECT '' FROM runs WHERE id=$1 AND worker=$2 AND "
+                      "epoch=$3::bigint AND state=$4 AND result=$5::jsonb",
                       kOfClaim),
           {claim.run, claim.worker, claim.epoch, state, ForJsonb(result)}));
   if (held.empty()) return LostLease(claim);
@@ -255,7 +291,9 @@ Status RunQueue::GiveBack(const Claim& claim, const std::optional<Json>& why) {
       connection_->Run(
           fmt::format(
               "WITH back AS (UPDATE runs SET state='queued', worker=NULL, lease_until=NULL, "
-              "result=$4::jsonb {} RETURNING id) SELECT pg_notify('dossier_runs', id) FROM back",
+              "result=$4::jsonb {} RETURNING id) SELECT pg_notify('dossier_runs', id)::text "
+              "FROM back UNION ALL SELECT '' FROM runs WHERE id=$1 AND worker IS NULL AND "
+              "epoch=$3::bigint AND state='queued' AND result IS NOT DISTINCT FROM $4::jsonb",
               kOfClaim),
           {claim.run, claim.worker, claim.epoch,
            why ? PostgresValue(ForJsonb(*why)) : PostgresValue::Null()}));
@@ -271,6 +309,20 @@ Result<bool> RunQueue::Cancel(std::string_view run) {
                        "state IN ('queued','running') RETURNING id) "
                        "SELECT pg_notify('dossier_events', id) FROM ended",
                        {run}));
+  if (!rows.empty()) return true;
+  DOSSIER_RETURN_IF_ERROR(Get(run));
+  return false;
+}
+
+Result<bool> RunQueue::PutAgain(std::string_view run, const JsonObject& changes) {
+  DOSSIER_ASSIGN_OR_RETURN(
+      const PostgresRows rows,
+      connection_->Run("WITH again AS (UPDATE runs SET state='queued', worker=NULL, "
+                       "lease_until=NULL, result=NULL, fruitless=0, request=request||$2::jsonb "
+                       "WHERE id=$1 AND state IN ('failed','cancelled') RETURNING id) "
+                       "SELECT pg_notify('dossier_runs', id), pg_notify('dossier_events', id) "
+                       "FROM again",
+                       {run, ForJsonb(Json(changes))}));
   if (!rows.empty()) return true;
   DOSSIER_RETURN_IF_ERROR(Get(run));
   return false;
@@ -303,18 +355,29 @@ Status RunQueue::NoteWorker(std::string_view worker, std::string_view version, s
   return {};
 }
 
-Result<std::vector<QueuedRun>> RunQueue::List(std::size_t limit, std::string_view state) {
+Result<QueuedRuns> RunQueue::List(const ListWish& wish) {
+  const std::vector<PostgresValue> chosen{wish.state, PostgresValue::OrNull(wish.owner), wish.since,
+                                          wish.before, wish.text};
+  std::vector<PostgresValue> values = chosen;
+  const auto limit = static_cast<std::int64_t>(wish.limit);
+  values.emplace_back(limit + 1);  // one more tells whether there are more
   DOSSIER_ASSIGN_OR_RETURN(
       const PostgresRows rows,
-      connection_->Run(fmt::format("{} WHERE {} AND ($2='' OR state=$2) ORDER BY created_at DESC, "
-                                   "id DESC LIMIT $1::bigint",
-                                   kColumns, kIdForm),
-                       {static_cast<std::int64_t>(limit), state}));
-  std::vector<QueuedRun> runs;
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    runs.push_back(RunIn(rows, row));
+      connection_->Run(fmt::format("{} {} AND {} ORDER BY created_at DESC, id DESC "
+                                   "LIMIT $6::bigint",
+                                   kColumns, kChosen, kIdForm),
+                       values));
+  QueuedRuns out;
+  for (std::size_t row = 0; row < std::min(rows.size(), wish.limit); ++row) {
+    out.runs.push_back(RunIn(rows, row));
   }
-  return runs;
+  if (rows.size() <= wish.limit) return out;
+  DOSSIER_ASSIGN_OR_RETURN(
+      const PostgresRows all,
+      connection_->Run(fmt::format("SELECT count(*) FROM runs {} AND {}", kChosen, kIdForm),
+                       chosen));
+  out.left_out = std::max<std::int64_t>(all.Int(0, 0) - limit, 1);
+  return out;
 }
 
 Result<QueuedRun> RunQueue::Get(std::string_view run) {
@@ -346,21 +409,35 @@ Result<std::string> RunQueue::Resolve(std::string_view prefix) {
   return rows.Text(0, 0);
 }
 
-Result<std::vector<Event>> RunQueue::Events(std::string_view run, std::int64_t after) {
+Status RunQueue::ForEachEvent(std::string_view run, std::int64_t after,
+                              const Journal::SeeEvent& see) {
   if (!IsQueuedRunId(run)) return NoSuchRun(run);
   DOSSIER_ASSIGN_OR_RETURN(const PostgresRows rows, connection_->Run(kReadRows, {run, after}));
-  std::vector<Event> events;
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    Event event{.run = std::string(run),
-                .seq = rows.Int(row, 0),
-                .time = rows.Text(row, 1),
-                .call = rows.Int(row, 2),
-                .type = rows.Text(row, 3),
-                .data = {}};
-    DOSSIER_ASSIGN_OR_RETURN(
-        event.data, ObjectOf(rows.Text(row, 4), fmt::format("event {} of {}", event.seq, run)));
-    events.push_back(std::move(event));
+    const std::string time = rows.Text(row, 1), type = rows.Text(row, 3), data = rows.Text(row, 4);
+    DOSSIER_RETURN_IF_ERROR(see({.seq = rows.Int(row, 0),
+                                 .time = time,
+                                 .call = rows.Int(row, 2),
+                                 .type = type,
+                                 .data = data}));
   }
+  return {};
+}
+
+Result<std::vector<Event>> RunQueue::Events(std::string_view run, std::int64_t after) {
+  std::vector<Event> events;
+  DOSSIER_RETURN_IF_ERROR(ForEachEvent(run, after, [&](const StoredEvent& stored) -> Status {
+    Event event{.run = std::string(run),
+                .seq = stored.seq,
+                .time = std::string(stored.time),
+                .call = stored.call,
+                .type = std::string(stored.type),
+                .data = {}};
+    DOSSIER_ASSIGN_OR_RETURN(event.data,
+                             ObjectOf(stored.data, fmt::format("event {} of {}", event.seq, run)));
+    events.push_back(std::move(event));
+    return {};
+  }));
   return events;
 }
 
@@ -373,10 +450,11 @@ Status RunQueue::ListenOnce(std::string_view channel) {
 
 Result<bool> RunQueue::WaitForWork(Millis most, const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(ListenOnce(kWork));
-  return connection_->Wait(most, cancel);
+  DOSSIER_ASSIGN_OR_RETURN(const auto notices, connection_->Wait(most, cancel));
+  return !notices.empty();
 }
 
-Result<bool> RunQueue::WaitForEvents(Millis most, const CancelToken& cancel) {
+Result<std::vector<std::string>> RunQueue::WaitForEvents(Millis most, const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(ListenOnce(kEvents));
   return connection_->Wait(most, cancel);
 }

@@ -62,6 +62,32 @@ struct QueuedRun {
   std::optional<Json> result;
 };
 
+// The states of a run, as lists show and choose them.
+inline constexpr std::string_view kQueueStates[] = {"queued", "running", "done", "failed",
+                                                    "cancelled"};
+inline bool HasEnded(const QueuedRun& run) {
+  return run.state != "queued" && run.state != "running";
+}
+// Why it waits or failed; "": nothing is known.
+std::string ReasonOf(const QueuedRun& run);
+// As `dossier runs list --store --json` and serve show it. `status`: how it ended, as of one's own
+// runs; the state of one that has not.
+JsonObject QueuedRunJson(const QueuedRun& run);
+
+// Which rows List gives, newest first.
+struct ListWish {
+  std::size_t limit = 20;
+  std::string state;                 // "": all
+  std::optional<std::string> owner;  // unset: all
+  std::string since;                 // not those that were put earlier (UTC, as `created`)
+  std::string before;                // the id of a run: only older ones
+  std::string text;                  // that question, answer or id hold, in any case
+};
+struct QueuedRuns {
+  std::vector<QueuedRun> runs;
+  std::int64_t left_out = 0;  // older ones that the limit left no place for
+};
+
 // What Tidy did, and when it should be called again.
 struct Tidied {
   std::int64_t put_back = 0, given_up = 0;
@@ -95,28 +121,34 @@ class RunQueue {
   // Numbered rows; those that are there already, and are the same, are passed over, so that a write
   // whose outcome is unknown may be repeated. Others in their place: the lease counts as lost.
   Status Append(const Claim& claim, std::span<const EventRow> events);
-  // `state`: done, failed or cancelled.
+  // `state`: done, failed or cancelled. Once more for the same is no error, so that one whose
+  // outcome is unknown may be repeated; so may GiveBack.
   Status Finish(const Claim& claim, std::string_view state, const Json& result);
   // Puts it back, for the next worker to go on with. `why`: what its row tells while it waits.
   Status GiveBack(const Claim& claim, const std::optional<Json>& why = std::nullopt);
   // Takes it from whoever has it. False: it has ended already. Errors: kNotFound.
   Result<bool> Cancel(std::string_view run);
+  // Queues one that failed or was cancelled again, for a worker to go on with; `changes` replaces
+  // these fields of its request. False: it is none of these. Errors: kNotFound.
+  Result<bool> PutAgain(std::string_view run, const JsonObject& changes);
   // Puts back the runs whose lease is over; a third one in a row that recorded nothing new ends.
   Result<Tidied> Tidy();
   Status NoteWorker(std::string_view worker, std::string_view version, std::int64_t slots);
 
-  // The newest; `state`: only those in it, "": all.
-  Result<std::vector<QueuedRun>> List(std::size_t limit, std::string_view state = {});
+  Result<QueuedRuns> List(const ListWish& wish);
   // Errors: kNotFound.
   Result<QueuedRun> Get(std::string_view run);
   // The id that `prefix` stands for; `last`: the newest. Errors: kNotFound.
   Result<std::string> Resolve(std::string_view prefix);
   // Those behind number `after`. Of a run that has none yet: none.
   Result<std::vector<Event>> Events(std::string_view run, std::int64_t after = 0);
+  // The same, unparsed; as Journal::ForEachEvent.
+  Status ForEachEvent(std::string_view run, std::int64_t after, const Journal::SeeEvent& see);
 
-  // Until a run may have become free for a worker, or (WaitForEvents) any run has new events.
+  // Until a run may have become free for a worker.
   Result<bool> WaitForWork(Millis most, const CancelToken& cancel);
-  Result<bool> WaitForEvents(Millis most, const CancelToken& cancel);
+  // Until runs have new events or a new state; their ids, "" for any run. None: the time is over.
+  Result<std::vector<std::string>> WaitForEvents(Millis most, const CancelToken& cancel);
 
   PostgresConnection& connection() { return *connection_; }
 

@@ -9,7 +9,9 @@ import json
 import os
 import pathlib
 import re
+import select
 import shutil
+import socket
 import subprocess
 import tempfile
 import threading
@@ -18,6 +20,8 @@ import time
 import harness
 
 PROGRAMS = pathlib.Path("/usr/lib/postgresql/15/bin")
+# Gives a process another clock; of Debian's package libfaketime.
+FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 
 
 class Cluster:
@@ -66,6 +70,68 @@ class Cluster:
         if done.returncode:
             raise AssertionError(done.stderr)
         return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def children_of(parent: int) -> list:
+    """The processes that this one started."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(entry.read_text().rpartition(")")[2].split()[1]) == parent:
+                found.append(int(entry.parent.name))
+        except OSError:
+            pass   # it has ended meanwhile
+    return found
+
+
+class CuttingProxy:
+    """Before a server's socket: the reply to the first statement with these words never arrives."""
+
+    def __init__(self, behind, words: bytes):
+        self.behind, self.words, self.cuts = str(behind), words, 0
+        self.folder = tempfile.mkdtemp(prefix="dossier-proxy-")
+
+    def __enter__(self):
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(f"{self.folder}/.s.PGSQL.5432")
+        self.listener.listen(64)
+        threading.Thread(target=self.accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            server = socket.socket(socket.AF_UNIX)
+            server.connect(f"{self.behind}/.s.PGSQL.5432")
+            threading.Thread(target=self.serve, args=(client, server), daemon=True).start()
+
+    def serve(self, client, server):
+        cuts = False
+        try:
+            while True:
+                for source in select.select([client, server], [], [])[0]:
+                    data = source.recv(1 << 16)
+                    if source is client and self.words in data and not self.cuts:
+                        cuts = True
+                    elif source is server and cuts:
+                        self.cuts += 1
+                        return
+                    if not data:
+                        return
+                    (server if source is client else client).sendall(data)
+        except OSError:
+            pass   # one of them is gone
+        finally:
+            client.close()
+            server.close()
 
 
 class CountingModel:
@@ -163,11 +229,11 @@ class PostgresCase(harness.Case):
                                  f"WHERE run='{run}' ORDER BY seq")
         return "\n".join(" | ".join(row) for row in rows)
 
-    def assert_answered_once(self, run: str, number: int):
+    def assert_answered_once(self, run: str, number: int, status="final"):
         """One answer; every request known before it was sent; none again once its reply is known."""
         row = self.cluster.sql(f"SELECT state, result->>'answer', result->>'status' FROM runs "
                                f"WHERE id='{run}'")
-        self.assertEqual(row, [["done", f"answer {number * 7}", "final"]], self.story(run))
+        self.assertEqual(row, [["done", f"answer {number * 7}", status]], self.story(run))
         events = self.cluster.sql("SELECT seq, epoch, type, coalesce(data->>'hash',''), "
                                   "coalesce(data->>'from_cache','') FROM events "
                                   f"WHERE run='{run}' ORDER BY seq")

@@ -8,7 +8,9 @@ that workers are at work when they die.
 
 import json
 import os
+import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -253,6 +255,92 @@ class WorkerTest(postgres_case.PostgresCase):
             self.assertIn(named, err)
         self.model.hold.set()
         self.end(worker)
+
+    def test_a_worker_needs_a_sandbox(self):
+        # SRV-70, SRV-71: none at its start is refused; one that breaks later costs no run, and this
+        # worker takes no other
+        folder = self.home / "installed"
+        folder.mkdir()
+        program = pathlib.Path(harness.DOSSIER)
+        command = str(shutil.copy2(program, folder))
+        run = self.put(19)
+        code, _, err = self.run_to_end(*self.worker_words("--once"), command=command)
+        self.assertEqual(code, 12, err)
+        self.assertIn("a worker runs code in the sandbox, which fails here: ", err)
+        self.assertEqual(self.cluster.sql("SELECT state, epoch FROM runs"), [["queued", "0"]])
+        self.cluster.sql("UPDATE runs SET not_before=now()+interval '1h'")
+        python = shutil.copy2(program.with_name("dossier-python-worker"), folder)
+        broken = self.start(*self.worker_words(), command=command)
+        self.assertIn("is ready", broken.stderr.readline())
+        os.unlink(python)
+        for zygote in postgres_case.children_of(broken.pid):
+            os.kill(zygote, signal.SIGKILL)
+        self.cluster.sql("UPDATE runs SET not_before=now(); SELECT pg_notify('dossier_runs', '')")
+        said = broken.stderr.readline()
+        self.assertIn(f"{run}: left to other workers: ", said)
+        self.assertEqual(self.cluster.sql("SELECT state, epoch FROM runs"), [["queued", "1"]])
+        code, out, err = self.run_to_end("runs", "show", run, "--store", self.cluster.url)
+        self.assertRegex(out, "Reason: .*cannot run its code")
+        later = self.put(20)
+        code, _, err = self.work("--once", cache="cache-two")
+        self.assertEqual(code, 0, err)
+        for one, number in ((run, 19), (later, 20)):
+            self.assertEqual(self.cluster.sql(f"SELECT state, result->>'answer' FROM runs WHERE id='{one}'"),
+                             [["done", f"answer {7 * number}"]])
+        self.assertEqual(self.shared_runs()[later]["epoch"], 1, "the broken worker took another")
+        self.end(broken)
+
+    def test_an_end_whose_reply_is_lost_counts(self):
+        # SRV-72: the connection broke behind the commit
+        with postgres_case.CuttingProxy(self.cluster.folder, b"SET state=$4, result=$5") as proxy:
+            self.put(23)
+            words = self.worker_words("--once")
+            words[words.index("--store") + 1] = f"postgresql:///postgres?host={proxy.folder}&user=postgres"
+            code, _, err = self.run_to_end(*words)
+        self.assertEqual((code, proxy.cuts), (0, 1), err)
+        (run,) = self.shared_runs()
+        self.assertIn(f"{run}: final\n", err)
+        self.assert_answered_once(run, 23)
+
+    def test_clocks_of_machines_do_not_count(self):
+        # SRV-71, SRV-73, SRV-A18: one of them an hour ahead, one an hour behind
+        def clock(offset: str):
+            self.env.update(LD_PRELOAD=postgres_case.FAKETIME, FAKETIME=offset, DONT_FAKE_MONOTONIC="1")
+        self.model.hold.clear()
+        clock("+1h")
+        run = self.put(24)
+        self.assertEqual(self.cluster.sql("SELECT abs(extract(epoch FROM now()-created_at))<60 FROM runs"), [["t"]])
+        ahead = self.start(*self.worker_words("--slots", "1", "--lease", "1s"))
+        self.assertTrue(self.model.held.wait(30))
+        clock("-1h")
+        behind = self.start(*self.worker_words("--slots", "1", "--lease", "1s", cache="cache-two"))
+        self.assertIn("is ready", behind.stderr.readline())
+        # Longer than the lease that there is now: it is renewed, and nobody else's.
+        self.cluster.sql("SELECT pg_sleep(extract(epoch FROM lease_until-now())+0.3) FROM runs")
+        self.assertEqual(self.cluster.sql("SELECT epoch, state, lease_until<now()+interval '2s' FROM runs"),
+                         [["1", "running", "t"]])
+        ahead.kill()
+        ahead.wait()
+        self.model.hold.set()
+        self.wait_until_ended([run], 1 + 5 + 10)
+        self.assert_answered_once(run, 24)
+        self.assertEqual(self.cluster.sql("SELECT epoch, attempts FROM runs"), [["2", "1"]])
+        times = self.cluster.sql("SELECT DISTINCT round(extract(epoch FROM time-now())/3600) FROM events ORDER BY 1")
+        self.assertEqual(times, [["-1"], ["1"]], "the clocks were not what this test is about")
+        self.end(behind)
+
+    def test_a_list_says_what_it_left_out(self):
+        # SRV-75
+        runs = [self.put(number) for number in (25, 26, 27)]
+        url = ["--store", self.cluster.url]
+        code, out, err = self.run_to_end("runs", "list", "--limit", "1", *url)
+        self.assertEqual((code, len(out.splitlines())), (0, 1))
+        self.assertEqual(err, "dossier: 2 older runs are not shown; --limit 3 shows all\n")
+        shown = json.loads(self.run_to_end("runs", "list", "--limit", "2", "--json", *url)[1])
+        self.assertEqual((len(shown["runs"]), shown["more"], shown["left_out"]), (2, True, 1))
+        shown = json.loads(self.run_to_end("runs", "list", "--limit", "3", "--json", *url)[1])
+        self.assertEqual(({run["run"] for run in shown["runs"]}, shown["more"], shown["left_out"]),
+                         (set(runs), False, 0))
 
     def test_put_names_itself(self):
         # SRV-70: what is missing, and how this command is typed

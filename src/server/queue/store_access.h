@@ -1,0 +1,84 @@
+// The shared store for a server: a bounded number of connections that many threads borrow, and one
+// that hears of new events and tells those who wait for them.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const auto store, StoreAccess::Open("postgresql:///dossier"));
+//   DOSSIER_ASSIGN_OR_RETURN(const auto queue, store->Lend());
+//   DOSSIER_ASSIGN_OR_RETURN(const store::QueuedRun row, queue->Get(run));
+//
+//   const auto news = store->NewsOf(run, stop);     // before what there is is read
+//   …
+//   (void)WaitUnlessCancelled(StoreAccess::kLookAgain, news->token());   // then read again
+//
+// Errors: those of the store. Thread-safety: all methods from any thread; what is lent has one
+// owner, and must be given back before the access goes.
+
+#ifndef DOSSIER_SERVER_QUEUE_STORE_ACCESS_H_
+#define DOSSIER_SERVER_QUEUE_STORE_ACCESS_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "store/postgres/run_queue.h"
+
+namespace dossier::server {
+
+class StoreAccess {
+ public:
+  static constexpr Millis kLookAgain{5'000};  // notices may be lost
+
+  // A connection, until the object goes.
+  class Lent {
+   public:
+    Lent(StoreAccess& from, std::unique_ptr<store::RunQueue> queue)
+        : from_(&from), queue_(std::move(queue)) {}
+    Lent(Lent&&) = default;
+    ~Lent() {
+      if (queue_) from_->TakeBack(std::move(queue_));
+    }
+    store::RunQueue* operator->() const { return queue_.get(); }
+    store::RunQueue& operator*() const { return *queue_; }
+
+   private:
+    StoreAccess* from_;
+    std::unique_ptr<store::RunQueue> queue_;
+  };
+
+  // Makes the tables where there are none.
+  static Result<std::unique_ptr<StoreAccess>> Open(std::string address);
+  ~StoreAccess();
+
+  const std::string& address() const { return address_; }
+  // Waits while all connections are lent.
+  Result<Lent> Lend();
+  // Its token is cancelled once the run has new events or another state, or with `parent`.
+  std::shared_ptr<CancelSource> NewsOf(const std::string& run, const CancelToken& parent);
+
+ private:
+  StoreAccess(std::string address, std::unique_ptr<store::RunQueue> listens);
+  void TakeBack(std::unique_ptr<store::RunQueue> queue);
+  void Listen();
+  void Tell(const std::vector<std::string>& runs);
+
+  const std::string address_;
+  const std::unique_ptr<store::RunQueue> listens_;  // of the thread
+  CancelSource ending_;
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable returned_;
+  std::vector<std::unique_ptr<store::RunQueue>> idle_;
+  std::size_t lent_ = 0;
+  std::multimap<std::string, std::weak_ptr<CancelSource>> waiting_;  // by run
+  std::thread thread_;                                               // last
+};
+
+}  // namespace dossier::server
+
+#endif  // DOSSIER_SERVER_QUEUE_STORE_ACCESS_H_
