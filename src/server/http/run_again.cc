@@ -73,8 +73,39 @@ tl::unexpected<Error> AtWorkHere(std::string_view run) {
                    "{} is at work in this server; POST /api/v1/runs/{}/cancel ends it", run, run);
 }
 
+// What an answer may cost, with what was spent on it before; unset: anything.
+std::optional<double> MostOf(const AgainWish& wish, const WorkspaceOptions& options) {
+  if (!options.max_usd) return wish.max_usd;
+  return std::min(wish.max_usd.value_or(*options.max_usd), *options.max_usd);
+}
+
+// What is left of `most`. Errors: kLimit where that is nothing.
+Result<std::optional<double>> LeftOf(std::optional<double> most, double before) {
+  if (!most || *most > before) return most ? std::optional(*most - before) : std::nullopt;
+  return MakeError(ErrorCode::kLimit,
+                   "this run has cost ${:.4f} so far, and may cost ${:.4f}: give a higher max_usd",
+                   before, *most);
+}
+
+std::vector<std::string> ResumeArguments(const std::string& run, const AgainWish& wish,
+                                         std::optional<double> most) {
+  std::vector<std::string> argv{std::string(kProgram), "runs", "resume", run, "--json"};
+  const auto add = [&](std::string_view flag, const auto& value) {
+    if (!value) return;
+    argv.emplace_back(flag);
+    argv.push_back(fmt::format("{}", *value));
+  };
+  add("--max-cost", most);
+  add("--max-calls", wish.max_calls);
+  add("--max-tokens", wish.max_tokens);
+  add("--max-iterations", wish.max_turns);
+  return argv;
+}
+
+}  // namespace
+
 // What may be spent on a run, held in the sums of the day of the server and of the key.
-class Held {
+class RunAgain::Held {
  public:
   static Result<Held> Take(const Shared& shared, const ServerKey& key,
                            std::optional<double> wanted) {
@@ -105,8 +136,6 @@ class Held {
   std::optional<double> by_day_;
   HeldMoney by_key_;
 };
-
-}  // namespace
 
 Result<AgainWish> ReadAgainWish(const Json& body, std::string run, Taken taken) {
   // What a fork takes; those in front are only for it.
@@ -220,35 +249,37 @@ bool RunAgain::Enter(const std::shared_ptr<Child>& child) {
   return children_.try_emplace(child->run(), child).second;
 }
 
-Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish,
-                                                         const ServerKey& key) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
-  DOSSIER_RETURN_IF_ERROR(ask::StartToTakeUp(*journal, wish.run));
+// Whether the run may be taken up so.
+Status RunAgain::Check(store::Journal& journal, const AgainWish& wish) {
+  DOSSIER_RETURN_IF_ERROR(ask::StartToTakeUp(journal, wish.run));
   DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, shared_.workspace.Config());
   DOSSIER_RETURN_IF_ERROR(
       CheckClientModel(shared_.workspace.options().model, *config, wish.edits.model));
-  if (wish.fork_at) {
-    DOSSIER_RETURN_IF_ERROR(CheckFork(wish, shared_.stopping));
-  } else if (IsAtWorkHere(*journal, wish.run)) {
-    return AtWorkHere(wish.run);
-  } else {
-    DOSSIER_RETURN_IF_ERROR(ask::CheckUnfinished(*journal, wish.run));
-  }
+  if (wish.fork_at) return CheckFork(wish, shared_.stopping);
+  if (IsAtWorkHere(journal, wish.run)) return AtWorkHere(wish.run);
+  return ask::CheckUnfinished(journal, wish.run);
+}
+
+// Does the work of a child, then lets go of what it held.
+void RunAgain::Start(std::shared_ptr<Child> child, Held purse,
+                     std::shared_ptr<store::Journal> journal) {
+  tasks_.Run([this, child = std::move(child), purse = std::move(purse),
+              journal = std::move(journal)]() mutable {
+    child->Work();
+    const auto after = SpentBy(*journal, child->run());
+    if (after) purse.Settle(std::max(*after - child->before(), 0.0));
+    const std::lock_guard lock(mutex_);
+    children_.erase(child->run());
+  });
+}
+
+Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish,
+                                                         const ServerKey& key) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
+  DOSSIER_RETURN_IF_ERROR(Check(*journal, wish));
   DOSSIER_ASSIGN_OR_RETURN(double before, SpentBy(*journal, wish.run));
-  const WorkspaceOptions& options = shared_.workspace.options();
-  // What an answer may cost counts what was spent on it before.
-  std::optional<double> most = wish.max_usd;
-  if (options.max_usd) most = std::min(most.value_or(*options.max_usd), *options.max_usd);
-  std::optional<double> more = most;
-  if (more) {
-    *more -= before;
-    if (*more <= 0) {
-      return MakeError(ErrorCode::kLimit,
-                       "this run has cost ${:.4f} so far, and may cost ${:.4f}: give a higher "
-                       "max_usd",
-                       before, *most);
-    }
-  }
+  std::optional<double> most = MostOf(wish, shared_.workspace.options());
+  DOSSIER_ASSIGN_OR_RETURN(const std::optional<double> more, LeftOf(most, before));
   DOSSIER_ASSIGN_OR_RETURN(Held purse, Held::Take(shared_, key, more));
   std::string run = wish.run;
   if (wish.fork_at) {
@@ -262,29 +293,14 @@ Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish,
     shared_.owners.Note(run, key.owner());
     before = SpentBy(*journal, run).value_or(before);  // it has a part of the other's turns
   }
-  std::vector<std::string> argv{std::string(kProgram), "runs", "resume", run, "--json"};
-  const auto add = [&](std::string_view flag, const auto& value) {
-    if (!value) return;
-    argv.emplace_back(flag);
-    argv.push_back(fmt::format("{}", *value));
-  };
   if (purse.most()) most = before + *purse.most();
-  add("--max-cost", most);
-  add("--max-calls", wish.max_calls);
-  add("--max-tokens", wish.max_tokens);
-  add("--max-iterations", wish.max_turns);
-  const auto child = std::make_shared<Child>(run, std::move(argv), before, shared_.stopping);
+  const auto child =
+      std::make_shared<Child>(run, ResumeArguments(run, wish, most), before, shared_.stopping);
   if (!Enter(child)) {  // another request was faster
     purse.Settle(0);
     return AtWorkHere(run);
   }
-  tasks_.Run([this, child, purse = std::move(purse), journal]() mutable {
-    child->Work();
-    const auto after = SpentBy(*journal, child->run());
-    if (after) purse.Settle(std::max(*after - child->before(), 0.0));
-    const std::lock_guard lock(mutex_);
-    children_.erase(child->run());
-  });
+  Start(child, std::move(purse), journal);
   while (!child->WaitFor(kUntilThere)) {
     const auto status = journal->StatusOf(run);
     if (status && *status == "running") return child;

@@ -62,6 +62,9 @@ class RunAgain {
   // False: another child is at work on its run.
   bool Enter(const std::shared_ptr<Child>& child);
   bool IsAtWorkHere(store::Journal& journal, const std::string& run);
+  class Held;
+  Status Check(store::Journal& journal, const AgainWish& wish);
+  void Start(std::shared_ptr<Child> child, Held purse, std::shared_ptr<store::Journal> journal);
 
   const Shared shared_;
   std::mutex mutex_;
