@@ -48,6 +48,14 @@ MOST_UNITS_OF_DRIVER = 60  # that any header of src/driver reaches
 MOST_BYTES_OF_UNIT = 240_000  # of source text; the longest unit is what a build waits for at its end
 MOST_BYTES_OF_HEADER = 480_000  # of our own headers that one header includes, itself counted
 
+MOST_FUNCTION = 60  # lines: a screen
+# Longer functions; the list only gets shorter. Those of *_assets.cc are texts of pages.
+LONG_FUNCTIONS = {"src/ask/engine.cc": 1, "src/ask/subcalls/session_restore.cc": 1, "src/ask/loop/call_answer.cc": 1,
+                  "src/ask/loop/direct.cc": 1, "src/ask/run/replay.cc": 1, "src/research/search/tree_page_assets.cc": 2}
+TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|R\"(\w*)\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'"
+                   r"|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*|[{};]|[^{};\"'/#]+|.", re.S | re.M)
+SCOPE = re.compile(r"(?:template\s*<.*>\s*)?(?:inline\s+)?(?:namespace|struct|class|enum|union|extern)\b", re.S)
+
 SOURCE_INCLUDED = re.compile(r"^\s*#\s*include\s+[\"<][^\">]+\.cc[\">]", re.M)
 WRITES_UNITS = re.compile(r"#include *\\?[\"<](?:\{|[^\">\n]*\.cc)")
 
@@ -206,7 +214,43 @@ def unity_by_cmake(rooms):
         yield f"{rooms.short(path)} writes units of its own: CMake says what is compiled together"
 
 
-RULES = (room_names, model_policy, header_comments, two_meanings, build_cost, unity_by_cmake)
+def functions(text):
+    """(first line, count of lines, first words) of each function that stands in a namespace or a class."""
+    open_braces, head, line, start = [], "", 1, None
+    for token in (found[0] for found in TOKEN.finditer(text)):
+        if token == "{":
+            words = " ".join(head.split())
+            outside = all(kind == "scope" for kind, _, _ in open_braces)
+            called = "(" in words and "=" not in words.partition("(")[0].replace("operator=", "")
+            kind = "inside" if not outside else "scope" if SCOPE.match(words) and not words.endswith(")") else \
+                "function" if called else "value"
+            open_braces.append((kind, start or line, words))
+        elif token == "}" and open_braces:
+            kind, first, words = open_braces.pop()
+            if kind == "function":
+                yield first, line - first + 1, words
+        if token in ("{", "}", ";"):
+            head, start = "", None
+        elif not token.startswith(("//", "/*")) and not token.lstrip().startswith("#"):
+            if not head.strip() and token.strip():
+                start = line + token[:len(token) - len(token.lstrip())].count("\n")
+            head = re.sub(r"^\s*(?:public|private|protected)\s*:", "", head + token)
+        line += token.count("\n")
+
+
+def long_functions(rooms):
+    """A function fits a screen."""
+    for _, path in production(rooms):
+        name = rooms.short(path)
+        found = [(line, count, words) for line, count, words in functions(text_of(path)) if count > MOST_FUNCTION]
+        allowed = LONG_FUNCTIONS.get(name, 0)
+        if len(found) > allowed:
+            for line, count, words in found:
+                yield f"{name}:{line} has {count} lines; at most {MOST_FUNCTION}: {words[:60]}"
+
+
+
+RULES = (long_functions, room_names, model_policy, header_comments, two_meanings, build_cost, unity_by_cmake)
 
 
 def faults(rooms):

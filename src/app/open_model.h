@@ -1,4 +1,4 @@
-// Which model is meant, how it is reached, and that model opened.
+// Chooses the model that flags and configuration name, and opens it.
 //
 //   ModelSettings settings{.model = "gpt-5-mini"};
 //   DOSSIER_RETURN_IF_ERROR(ApplyConfig(config, &settings));

@@ -1,5 +1,5 @@
-// What the user's configuration lets runs take together, as limits of the next one; the same for
-// the command and for servers.
+// Limits the next run by what the user's configuration allows all runs together to spend; used by
+// the command and by servers.
 //
 //   DOSSIER_RETURN_IF_ERROR(ApplyWindow(config.limits, *journal, &request.limits));
 //

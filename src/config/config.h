@@ -1,4 +1,4 @@
-// What all configuration files, variables and flags say together, typed.
+// The typed result of all configuration files, variables and flags.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Config config, LoadConfig(request, reader, decide));
 //   config.model.value_or("local");

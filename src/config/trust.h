@@ -1,5 +1,5 @@
-// Which project files a person has looked at and allowed: by real path and SHA-256 of the bytes
-// that were parsed, in the user's state folder.
+// The list of project files that a person has looked at and allowed, by real path and SHA-256 of
+// the parsed bytes; it lies in the user's state folder.
 //
 //   TrustStore store(user.state, SystemClock());
 //   DOSSIER_ASSIGN_OR_RETURN(const auto known, store.Find(file.real_path));

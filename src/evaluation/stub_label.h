@@ -1,5 +1,5 @@
-// Which texts a stub model labels wrongly, and as what: decided by a hash of seed and text, so the
-// answer that every question then has is known before anything is asked.
+// Decides by a hash of seed and text which texts a stub model labels wrongly, and how, so that the
+// answer to every question is known before anything is asked.
 //
 //   StubLabel(labels, "The bus was late again.", "travel", {.share = 0.1, .seed = 1});   //
 //   "travel"

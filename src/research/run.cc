@@ -1,6 +1,7 @@
 #include "research/run.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "base/deadline.h"
@@ -9,7 +10,12 @@
 #include "research/files/cuts.h"
 #include "research/node/node_request.h"
 #include "research/node/select.h"
-#include "research/run/closing.h"
+#include "research/paper/aggregation.h"
+#include "research/paper/citations.h"
+#include "research/paper/final_memory.h"
+#include "research/paper/review.h"
+#include "research/paper/writeup.h"
+#include "research/run/report.h"
 #include "research/run/run_history.h"
 #include "research/run/run_setup.h"
 #include "research/search/stage_end.h"
@@ -22,6 +28,118 @@
 
 namespace dossier::research {
 namespace {
+
+// What a run makes of its nodes when its stages are over: the final memory, figures, the report,
+// citations, the paper, its review.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Closed closed, CloseRun(driver, results, facts, cancel));
+//   outcome.report_path = closed.report_path;
+//
+// With Models::kNone in `results` only what needs no model is written. Errors: those of its parts.
+
+struct Closed {
+  std::string report_path;  // relative; "": none
+  // kStopped: by --until. kFailed: the paper is not written.
+  enum class State : std::uint8_t { kWhole, kStopped, kFailed } state = State::kWhole;
+  std::string reason;  // of a failure
+};
+
+using Skip = RunOrder::Skip;
+
+// The parts of the end, one after another; each leaves to the next what it found.
+class Closing {
+ public:
+  Closing(const Driver& driver, const RunResults& results, const ReportFacts& facts,
+          const CancelToken& cancel)
+      : driver_(driver), results_(results), facts_(facts), cancel_(cancel) {}
+
+  Result<Closed> Run() {
+    DOSSIER_RETURN_IF_ERROR(Remember());
+    if (Asks()) DOSSIER_RETURN_IF_ERROR(Draw());
+    DOSSIER_RETURN_IF_ERROR(Report());
+    if (!Asks()) return closed_;
+    if (driver_.order->until == Step::kPlots) return Stopped();
+    DOSSIER_RETURN_IF_ERROR(Write());
+    if (closed_.state == Closed::State::kFailed) return closed_;
+    if (driver_.order->until == Step::kPaper) return Stopped();
+    DOSSIER_RETURN_IF_ERROR(Review());
+    return closed_;
+  }
+
+ private:
+  bool Asks() const { return results_.models == Models::kAsk && facts_.end == RunEnd::kDone; }
+  bool Skips(Skip what) const { return research::Skips(*driver_.order, what); }
+  Status Keep(std::span<const std::string> warnings) {
+    return KeepWarnings(driver_, "run", warnings);
+  }
+  Closed Stopped() {
+    closed_.state = Closed::State::kStopped;
+    return closed_;
+  }
+
+  Status Remember() {
+    if (!driver_.config().final_memory_enabled) return {};
+    DOSSIER_ASSIGN_OR_RETURN(const FinalMemory memory,
+                             MakeFinalMemory(driver_.services, results_, cancel_));
+    parts_.final_memory = memory.text;
+    return Keep(memory.warnings);
+  }
+
+  Status Draw() {
+    if (Skips(Skip::kPlots)) return {};
+    DOSSIER_ASSIGN_OR_RETURN(Aggregation made, AggregatePlots(driver_.services, results_, cancel_));
+    parts_.figures = std::move(made.figures);
+    parts_.aggregator = std::move(made.script);
+    return Keep(made.warnings);
+  }
+
+  Status Report() {
+    if (!driver_.config().generate_report && facts_.end == RunEnd::kDone) return {};
+    DOSSIER_ASSIGN_OR_RETURN(closed_.report_path, WriteReport(driver_, results_, facts_, cancel_));
+    return {};
+  }
+
+  Status Write() {
+    if (Skips(Skip::kWriteup)) return {};
+    if (!Skips(Skip::kCitations)) {
+      DOSSIER_ASSIGN_OR_RETURN(Citations found,
+                               GatherCitations(driver_.services, results_, cancel_));
+      parts_.citations = std::move(found.entries);
+      DOSSIER_RETURN_IF_ERROR(Keep(found.warnings));
+    }
+    parts_.attempt = driver_.retries;
+    DOSSIER_ASSIGN_OR_RETURN(const Paper paper,
+                             MakePaper(driver_.services, results_, parts_, cancel_));
+    DOSSIER_RETURN_IF_ERROR(Keep(paper.warnings));
+    if (!paper.failure.empty()) {
+      closed_.state = Closed::State::kFailed;
+      closed_.reason = paper.failure;
+      return {};
+    }
+    if (paper.pdf.empty() && !paper.message.empty()) {
+      return KeepWarning(driver_, "run", paper.message);
+    }
+    return {};
+  }
+
+  Status Review() {
+    if (Skips(Skip::kWriteup) || Skips(Skip::kReview)) return {};
+    DOSSIER_ASSIGN_OR_RETURN(const Reviewed done, ReviewPaper(driver_.services, results_, cancel_));
+    return Keep(done.warnings);
+  }
+
+  const Driver& driver_;
+  const RunResults& results_;
+  const ReportFacts& facts_;
+  const CancelToken& cancel_;
+  PaperParts parts_;
+  Closed closed_;
+};
+
+Result<Closed> CloseRun(const Driver& driver, const RunResults& results, const ReportFacts& facts,
+                        const CancelToken& cancel) {
+  return Closing(driver, results, facts, cancel).Run();
+}
 
 constexpr std::string_view kNoWorkingProgram = "no_working_implementation";
 

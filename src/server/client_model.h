@@ -1,5 +1,5 @@
-// Which models a client of a server may name: those of the model data and the configuration, not
-// the programs and addresses of whoever runs the server.
+// Checks which model a client of a server may name: one of the model data or the configuration,
+// never a program or address of whoever runs the server.
 //
 //   DOSSIER_RETURN_IF_ERROR(CheckClientModel(options.model, *config, "command/claude"));
 //

@@ -1,4 +1,4 @@
-// What the asks of this user may cost in a day, counted over all servers and restarts.
+// Limits what all asks of this user cost in a day, counted over all servers and restarts.
 //
 //   DayBudget budget(folder, 10.0, clock);
 //   DOSSIER_ASSIGN_OR_RETURN(const double held, budget.Hold(1.0, cancel));   // US dollars, at most

@@ -1,4 +1,5 @@
-// Whose contexts and runs are whose, where several keys use one server: others do not see them.
+// Records which key owns which contexts and runs, so that several users of one server do not see
+// each other's.
 //
 //   Owners owners(folder + "/owners.jsonl");
 //   owners.Note(run, key.owner());

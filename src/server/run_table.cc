@@ -282,44 +282,36 @@ Result<AskEstimate> RunTable::Estimate(const AskWish& wish, const CancelToken& c
   return EstimateOf(prepared, cancel);
 }
 
-Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope) {
-  DOSSIER_ASSIGN_OR_RETURN(PreparedAsk prepared, Prepare(wish, scope.cancel));
-  DOSSIER_ASSIGN_OR_RETURN(const AskEstimate estimate, EstimateOf(prepared, scope.cancel));
+// Lowers what the run may cost to what could be held for it. Errors: kLimit where that is less than
+// it needs; nothing is held then.
+Result<RunTable::HeldSums> RunTable::HoldSums(const AskWish& wish, const AskEstimate& estimate,
+                                              const CancelToken& cancel, PreparedAsk* prepared) {
+  HeldSums held;
   const double least = estimate.usd[0].value_or(0);
-  if (prepared.most_usd && least > *prepared.most_usd) {
+  DOSSIER_ASSIGN_OR_RETURN(held.of_day, budget_.Hold(prepared->most_usd, cancel));
+  if (held.of_day && (*held.of_day <= 0 || least > *held.of_day)) {
+    budget_.Settle(held.of_day, 0);
     return MakeError(ErrorCode::kLimit,
-                     "this ask may cost ${:.4f} and needs more: {}; nothing was sent",
-                     *prepared.most_usd, estimate.ToText());
+                     "the sum of this day (${:.2f}) is used up: {}; nothing was sent",
+                     workspace_.options().max_usd_day.value_or(0), estimate.ToText());
   }
-  const bool free = estimate.usd[1] == std::optional<double>(0.0);
-  std::optional<double> held;
-  if (!free) {
-    DOSSIER_ASSIGN_OR_RETURN(held, budget_.Hold(prepared.most_usd, scope.cancel));
-    if (held && (*held <= 0 || least > *held)) {
-      budget_.Settle(held, 0);
-      return MakeError(ErrorCode::kLimit,
-                       "the sum of this day (${:.2f}) is used up: {}; nothing was sent",
-                       workspace_.options().max_usd_day.value_or(0), estimate.ToText());
-    }
-    if (held) prepared.request.limits.usd = held;
+  if (held.of_day) prepared->request.limits.usd = held.of_day;
+  if (!wish.purse) return held;
+  const auto taken = wish.purse->Hold(prepared->request.limits.usd, cancel);
+  if (taken && least <= *taken) {
+    prepared->request.limits.usd = held.of_caller = *taken;
+    return held;
   }
-  std::optional<double> by_caller;
-  if (!free && wish.purse) {
-    const auto taken = wish.purse->Hold(prepared.request.limits.usd, scope.cancel);
-    if (taken && least <= *taken) {
-      prepared.request.limits.usd = by_caller = *taken;
-    } else {
-      budget_.Settle(held, 0);
-      if (taken) wish.purse->budget->Settle(*taken, 0);
-      if (!taken) return tl::unexpected(taken.error());
-      return MakeError(ErrorCode::kLimit,
-                       "this key may spend ${:.4f} on it and it needs more: {}; nothing was sent",
-                       *taken, estimate.ToText());
-    }
-  }
-  if (ask::Mode::kRecursive == estimate.mode) {
-    DOSSIER_ASSIGN_OR_RETURN(prepared.options.pool, workspace_.Pool());
-  }
+  budget_.Settle(held.of_day, 0);
+  if (!taken) return tl::unexpected(taken.error());
+  wish.purse->budget->Settle(*taken, 0);
+  return MakeError(ErrorCode::kLimit,
+                   "this key may spend ${:.4f} on it and it needs more: {}; nothing was sent",
+                   *taken, estimate.ToText());
+}
+
+std::shared_ptr<RunTable::Live> RunTable::Begin(PreparedAsk prepared, const HeldSums& held,
+                                                const std::optional<Purse>& purse) {
   std::shared_ptr<Live> live;
   {
     const std::lock_guard lock(mutex_);
@@ -327,15 +319,33 @@ Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope)
     live_.push_back(live);
     if (live_.size() > kRunsRemembered) live_.erase(live_.begin());
   }
-  tasks_.Run(
-      [this, live, held, by_caller, purse = wish.purse, prepared = std::move(prepared)]() mutable {
-        ask::Engine engine(std::move(prepared.options));
-        auto outcome = engine.Run(prepared.request, live->token(), *live);
-        const double cost = outcome ? UsdOf(outcome->usage.spent.total.cost_nano_usd) : 0;
-        budget_.Settle(held, cost);
-        if (by_caller) purse->budget->Settle(by_caller, cost);
-        live->Finish(std::move(outcome));
-      });
+  tasks_.Run([this, live, held, purse, prepared = std::move(prepared)]() mutable {
+    ask::Engine engine(std::move(prepared.options));
+    auto outcome = engine.Run(prepared.request, live->token(), *live);
+    const double cost = outcome ? UsdOf(outcome->usage.spent.total.cost_nano_usd) : 0;
+    budget_.Settle(held.of_day, cost);
+    if (held.of_caller) purse->budget->Settle(held.of_caller, cost);
+    live->Finish(std::move(outcome));
+  });
+  return live;
+}
+
+Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope) {
+  DOSSIER_ASSIGN_OR_RETURN(PreparedAsk prepared, Prepare(wish, scope.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const AskEstimate estimate, EstimateOf(prepared, scope.cancel));
+  if (prepared.most_usd && estimate.usd[0].value_or(0) > *prepared.most_usd) {
+    return MakeError(ErrorCode::kLimit,
+                     "this ask may cost ${:.4f} and needs more: {}; nothing was sent",
+                     *prepared.most_usd, estimate.ToText());
+  }
+  HeldSums held;
+  if (estimate.usd[1] != std::optional<double>(0.0)) {
+    DOSSIER_ASSIGN_OR_RETURN(held, HoldSums(wish, estimate, scope.cancel, &prepared));
+  }
+  if (ask::Mode::kRecursive == estimate.mode) {
+    DOSSIER_ASSIGN_OR_RETURN(prepared.options.pool, workspace_.Pool());
+  }
+  const std::shared_ptr<Live> live = Begin(std::move(prepared), held, wish.purse);
   auto run = live->WaitForStart(scope.cancel);
   if (!run) {
     live->Stop("its caller left");

@@ -72,8 +72,17 @@ class RunTable {
  private:
   class Live;
 
+  // What a run may cost, in US dollars, of the server's day and of its caller's; unset: anything.
+  struct HeldSums {
+    std::optional<double> of_day, of_caller;
+  };
+
   Result<PreparedAsk> Prepare(const AskWish& wish, const CancelToken& cancel);
   Result<AskEstimate> EstimateOf(const PreparedAsk& prepared, const CancelToken& cancel);
+  Result<HeldSums> HoldSums(const AskWish& wish, const AskEstimate& estimate,
+                            const CancelToken& cancel, PreparedAsk* prepared);
+  std::shared_ptr<Live> Begin(PreparedAsk prepared, const HeldSums& held,
+                              const std::optional<Purse>& purse);
   std::shared_ptr<Live> Find(std::string_view run) const;
   Result<Output> FromJournal(std::string_view run, std::chrono::milliseconds most,
                              const CallScope& scope);

@@ -1,4 +1,5 @@
-// What an event's data must look like before it is written: no secrets, valid UTF-8, no long text.
+// Prepares the data of an event for writing: secrets removed, UTF-8 made valid, long texts moved to
+// the content store.
 //
 //   DOSSIER_RETURN_IF_ERROR(CleanEventData(data, Journal::kInlineLimit, content));
 //

@@ -50,6 +50,11 @@ class HouseRulesTest(unittest.TestCase):
         for rule in self.rules.RULES:
             self.assertEqual(self.faults(rule.__name__), [], rule.__name__)
 
+    def test_a_function_longer_than_a_screen(self):  # HSE-2
+        body = "  Do();\n" * 60
+        self.write("src/ask/turn.cc", f"namespace a {{\n\nint Two(int n) {{\n  return n;\n}}\n\nvoid One() {{\n{body}}}\n}}\n")
+        self.assertEqual(self.faults("long_functions"), ["src/ask/turn.cc:7 has 62 lines; at most 60: void One()"])
+
     def test_a_room_that_no_plan_or_decision_names(self):  # HSE-1
         self.write("CMakeLists.txt", (self.root / "CMakeLists.txt").read_text() + "dossier_room(misc SUBROOMS . things)\n")
         self.breaks("room_names", "src/misc:")

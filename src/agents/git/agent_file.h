@@ -1,4 +1,4 @@
-// What an engine left in `.agent/`, read without being led astray by links.
+// Reads files that an engine left in `.agent/`; symbolic links there are not followed.
 //
 //   if (const auto text = ReadAgentFile(worktree.path(), "review.txt", 64 << 10)) Use(*text);
 //

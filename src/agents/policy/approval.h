@@ -1,4 +1,4 @@
-// What a reviewer's work says about one patch, and the token that binds it to that patch.
+// The reviewer's verdict on one patch, and the token that binds the verdict to that patch.
 //
 //   const ApprovalKey key;                                   // of this process
 //   const std::string token = key.TokenFor({"fact-001", 1, patch.sha256});

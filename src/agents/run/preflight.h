@@ -1,5 +1,5 @@
-// What would stop every task of a run, looked for before the first engine starts: no identity for
-// commits, a merge in progress, a program that is not there.
+// Checks before the first engine starts that nothing would stop every task of a run: an identity
+// for commits, no merge in progress, every program installed.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Preflight found, LookAhead(*setup, options, ports));
 //   DOSSIER_RETURN_IF_ERROR(RefuseProblems(*setup, found));

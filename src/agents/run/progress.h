@@ -1,4 +1,4 @@
-// How far an interrupted run came, from its journal.
+// The progress of an interrupted run, read from its journal so that the run can go on.
 //
 //   const RunProgress progress = ReadProgress(events, journal);
 //   const TaskProgress& task = progress.tasks.at("fact-001");

@@ -1,4 +1,4 @@
-// In which order tasks start, and which never do.
+// The order in which the tasks of a run start, and the tasks that can never start.
 //
 //   DOSSIER_RETURN_IF_ERROR(sources::CheckDependencies(tasks, merged_before));
 //   Schedule schedule(tasks, merged_before, /*left_out=*/{});

@@ -1,4 +1,4 @@
-// Which run works on which task, over all runs of a repository.
+// Locks that let only one run at a time work on a task of the repository.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Claims::Answer answer, claims.Take("fact-001", run));
 //   if (answer.claim) Work();                      // held until `answer.claim` goes

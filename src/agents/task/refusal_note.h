@@ -1,5 +1,5 @@
-// What a refused task leaves for people: a note for the one who decides, and a red mark on the note
-// that proposed the work.
+// The note that a refused task leaves for the person who decides, and the red mark on the note that
+// proposed the work.
 //
 //   WriteRefusal(root, "agent_notes", {.task = &task, .reviewer = "local", .status = …}, clock)
 //

@@ -1,4 +1,4 @@
-// What a whole run may cost in time, tokens and money.
+// The limits of a whole run in time, tokens and money.
 //
 //   RunBudget budget({.seconds = 3600}, cancel, clock);
 //   engine.Run(job, budget.token());              // stopped when the budget is used up

@@ -1,4 +1,4 @@
-// What a person asks of a run, as flags say it and as the journal keeps it for a resume.
+// The options of a run, as flags give them and as the journal keeps them for a resume.
 //
 //   RunOptions options{.workers = 4};
 //   log.Start({{"options", OptionsToJson(options)}});

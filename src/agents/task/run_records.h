@@ -1,4 +1,5 @@
-// What the run logs of a repository say: counts for `agents status`, and what is merged already.
+// Reads the run logs of a repository: counts for `agents status`, and which tasks are merged
+// already.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const LoggedRun record, ReadRunLog(path));
 //   record.counts;                                    // {"merged": 3, "needs-fix": 1}

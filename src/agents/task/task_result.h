@@ -1,4 +1,4 @@
-// What became of one task: the result line of the log, and what the summary is made of.
+// The result of one task: its line in the log, and its part of the summary.
 //
 //   log.Add("task.finished", result.id, ResultToJson(result));
 //

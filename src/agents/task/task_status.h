@@ -1,4 +1,4 @@
-// How a task can end: a closed list, and what the program's exit code makes of it.
+// The closed list of ways in which a task can end, with the exit code that each gives the program.
 //
 //   StatusName(TaskStatus::kNeedsFix)                    // "needs-fix"
 //   ExitCodeOf({{TaskStatus::kMerged, TaskStatus::kTimedOut}})   // 7

@@ -1,4 +1,4 @@
-// What the parts of a run share: the repository, the rules, the engines, the record.
+// The data that all parts of a run share: the repository, the rules, the engines, the record.
 //
 // Made once by run.cc, before any worker starts, and constant from then on but for what is
 // thread-safe by itself. Everything it points to outlives the workers.

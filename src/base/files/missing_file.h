@@ -1,4 +1,4 @@
-// What is said of a file or folder that a person named and that is not there.
+// The error message for a file or folder that a person named and that does not exist.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadNamedFile("order.csv", 1 << 20));
 //   // "order.csv: no such file or folder; did you mean orders.csv?"

@@ -1,6 +1,6 @@
-// What those that start a process themselves share: the plan of a child, attributes for
-// posix_spawn, signals to one process, and hiding what this process knows. To run a program, use
-// process.h or supervised_process.h.
+// The parts of starting a process that several callers share: the plan of a child, attributes for
+// posix_spawn, signals to one process, and hiding this process's memory and environment. To run a
+// program, use process.h or supervised_process.h.
 
 #ifndef DOSSIER_BASE_PROCESS_CHILD_H_
 #define DOSSIER_BASE_PROCESS_CHILD_H_

@@ -1,4 +1,4 @@
-// What a hand left in a conversation's file that its records do not fit any more.
+// Repairs the records of a conversation whose file was edited by hand.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> done, Repair(*counter, &document));
 //   for (const std::string& line : done) Print(line);        // nothing to repair: no lines

@@ -1,4 +1,4 @@
-// What a finished turn adds to its file.
+// Adds a finished turn to the file of its conversation.
 //
 //   const FinishedTurn finished{.reply = {…}, .model = "gpt-4", .now = FormatMicros(now)};
 //   DOSSIER_RETURN_IF_ERROR(ApplyTurn(plan.save, finished, &document));

@@ -1,4 +1,4 @@
-// What the journal knows of a turn that was not finished (`--resume-turn`).
+// Reads an unfinished turn from the journal, for `--resume-turn`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const InterruptedTurn turn,
 //                            FindInterrupted(*journal, {.folder = folder, .id = "bug-12"}));

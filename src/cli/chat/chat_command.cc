@@ -30,8 +30,8 @@ ChatOutput::Form FormOf(const ChatArguments& arguments) {
   return arguments.jsonl ? ChatOutput::Form::kJsonLines : ChatOutput::Form::kText;
 }
 
-// What excludes what. Errors: kUsage, naming the flags.
-Status CheckChatFlags(const ChatArguments& arguments) {
+// Errors: kUsage, naming two flags that exclude each other.
+Status CheckExclusions(const ChatArguments& arguments) {
   struct Pair {
     bool first, second;
     std::string_view names[2];
@@ -79,6 +79,13 @@ Status CheckChatFlags(const ChatArguments& arguments) {
                        pair.names[1]);
     }
   }
+  return {};
+}
+
+// What excludes what, and what requires what. Errors: kUsage, naming the flags.
+Status CheckChatFlags(const ChatArguments& arguments) {
+  DOSSIER_RETURN_IF_ERROR(CheckExclusions(arguments));
+  const bool named = arguments.conversation.has_value();
   const bool system = arguments.system || !arguments.system_file.empty() || !arguments.role.empty();
   if (arguments.replace_system && !system) {
     return MakeError(ErrorCode::kUsage,

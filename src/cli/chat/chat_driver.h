@@ -1,5 +1,6 @@
-// What an interactive chat asks of the conversation behind it. The session (chat_session.h) reads
-// lines and shows text; a driver holds the conversation, its model and its context.
+// The interface through which an interactive chat uses the conversation behind it. The session
+// (chat_session.h) reads lines and shows text; a driver holds the conversation, its model and its
+// context.
 //
 //   const ChatTurn turn = driver.Send({.text = "why?", .exec = {"git diff"}}, sink, cancel);
 //   if (turn.end == ChatTurn::End::kFailed) Show(turn.error->message);

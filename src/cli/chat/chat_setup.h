@@ -1,5 +1,5 @@
-// What flags and configuration make of a conversation: its store, model, context, tool, schema.
-// `dossier chat` uses it for one turn, the interactive session for many.
+// Makes the parts of a conversation from flags and configuration: store, model, context, tool,
+// schema. `dossier chat` uses it for one turn, the interactive session for many.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto setup, ChatSetup::Make(arguments, global, say, cancel));
 //   const TurnOutcome outcome = setup->chat().Send(setup->RequestFor("why?"), events, cancel);

@@ -1,5 +1,5 @@
-// What the commands over runs share: the models of a run as addresses, and its plan from flags.
-// Thread-safety: none needed.
+// Shared by the commands that work on evaluation runs: the models of a run as addresses, and its
+// plan from flags. Thread-safety: none needed.
 
 #ifndef DOSSIER_CLI_EVALUATION_EVAL_RUN_H_
 #define DOSSIER_CLI_EVALUATION_EVAL_RUN_H_

@@ -188,17 +188,10 @@ class Asking {
     DOSSIER_ASSIGN_OR_RETURN(ProgressStyle style,
                              ParseProgressStyle(arguments_.progress, terminal));
     if (flags_.quiet) style = ProgressStyle::kNone;
-    DOSSIER_ASSIGN_OR_RETURN(SandboxChoice sandbox, ParseSandboxFlags(arguments_.sandbox));
-    DOSSIER_ASSIGN_OR_RETURN(sandbox.pool.dialect, sandbox::ParseDialect(arguments_.dialect));
-    if (sandbox.pool.dialect != sandbox::Dialect::kPython) {
-      // Before a model is started or asked: whether this build has it.
-      DOSSIER_RETURN_IF_ERROR(sandbox::WorkerBuild(sandbox.pool));
-    }
-    DOSSIER_ASSIGN_OR_RETURN(ModelFlags model_flags, WithConfig(arguments_.model, config_, flags_));
+    DOSSIER_ASSIGN_OR_RETURN(const SandboxChoice sandbox, ChooseSandbox());
     DOSSIER_ASSIGN_OR_RETURN(const ask::ConfirmAbove above,
                              ReadConfirmAbove(arguments_.confirm_above, flags_, err_));
-    model_flags.needs_price = arguments_.max_cost || above.usd || config_.limits.usd;
-    if (arguments_.sends_nothing() || IsCompared()) model_flags.use = ModelFlags::Use::kLookedAt;
+    DOSSIER_ASSIGN_OR_RETURN(const ModelFlags model_flags, ChooseModel(above));
     DOSSIER_ASSIGN_OR_RETURN(
         std::vector<ask::Tool> tools,
         ReadAskTools(arguments_, IsCompared() ? ToolCallRule::kRefused : ToolCallRule::kMade));
@@ -236,54 +229,92 @@ class Asking {
         request.media,
         taken_up_ ? ask::ReadMedia(taken_up_->started.data, keeping.content())  // as they were
                   : ReadAskMedia(arguments_, model, Reach(), cancel_));
-    if (!arguments_.session.empty() && keeping.journal) {
-      ask::ContextOptions about{.content = &keeping.content(),
-                                .copy_limit = config_.store.copy_limit};
-      DOSSIER_ASSIGN_OR_RETURN(
-          request.session, ask::ReadSession(*keeping.journal,
-                                            {.name = arguments_.session,
-                                             .dialect = sandbox.pool.dialect,
-                                             .before = taken_up_ ? taken_up_->order.how.run : ""},
-                                            about, cancel_));
-    }
+    DOSSIER_RETURN_IF_ERROR(SetSession(keeping, sandbox.pool.dialect, &request));
     DOSSIER_ASSIGN_OR_RETURN(
         request.memory,
         MemoryOf(arguments_, config_, [this](std::string_view line) { Say(line); }));
-    options.root = model.root;
-    options.sub = model.sub;
-    options.child = model.child;
-    options.named = model.named;
-    options.most_children = MostChildren(arguments_.model);
-    options.journal = keeping.journal;
-    if (keeping.journal) {
-      DOSSIER_ASSIGN_OR_RETURN(options.replies, OpenReplies(*keeping.journal));
-    }
-    if (taken_up_ && !taken_up_->order.forked_from.empty() && !IsCompared() &&
-        !arguments_.out_dir.empty()) {
-      Say("files of the fork go to " + arguments_.out_dir);
-    }
+    DOSSIER_RETURN_IF_ERROR(SetModels(model, keeping.journal, &options));
     std::optional<TempFolder> compared;
-    if (!arguments_.out_dir.empty() && !arguments_.dry_run) {
-      if (IsCompared()) {  // which writes nothing that stays
-        DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make());
-        compared.emplace(std::move(folder));
-      }
-      DOSSIER_ASSIGN_OR_RETURN(
-          request.out, ask::OutFolder::Open(compared ? compared->path() : arguments_.out_dir,
-                                            IsResumed() ? ask::OutFolder::Held::kOfThisRun
-                                                        : ask::OutFolder::Held::kNothing));
-    }
+    DOSSIER_RETURN_IF_ERROR(SetOut(&request, &compared));
     ask::Engine engine(std::move(options));
-    if (arguments_.sends_nothing()) {
-      DOSSIER_ASSIGN_OR_RETURN(const ask::Plan plan, engine.DryRun(request, cancel_));
-      for (const std::string& warning : plan.warnings) PrintWarning(err_, warning);
-      if (arguments_.dry_run) return ShowPlan(plan, out_);
-      return ShowEstimate(plan, arguments_.json ? EstimateForm::kJson : EstimateForm::kText, out_);
-    }
+    if (arguments_.sends_nothing()) return ShowAhead(engine, request);
     return Answer(engine, request, style, terminal);
   }
 
  private:
+  Result<SandboxChoice> ChooseSandbox() {
+    DOSSIER_ASSIGN_OR_RETURN(SandboxChoice sandbox, ParseSandboxFlags(arguments_.sandbox));
+    DOSSIER_ASSIGN_OR_RETURN(sandbox.pool.dialect, sandbox::ParseDialect(arguments_.dialect));
+    if (sandbox.pool.dialect != sandbox::Dialect::kPython) {
+      // Before a model is started or asked: whether this build has it.
+      DOSSIER_RETURN_IF_ERROR(sandbox::WorkerBuild(sandbox.pool));
+    }
+    return sandbox;
+  }
+
+  Result<ModelFlags> ChooseModel(const ask::ConfirmAbove& above) {
+    DOSSIER_ASSIGN_OR_RETURN(ModelFlags flags, WithConfig(arguments_.model, config_, flags_));
+    flags.needs_price = arguments_.max_cost || above.usd || config_.limits.usd;
+    if (arguments_.sends_nothing() || IsCompared()) flags.use = ModelFlags::Use::kLookedAt;
+    return flags;
+  }
+
+  // Who is asked, and where what they say is kept.
+  Status SetModels(const OpenedModel& model, const std::shared_ptr<store::Journal>& journal,
+                   ask::EngineOptions* options) {
+    options->root = model.root;
+    options->sub = model.sub;
+    options->child = model.child;
+    options->named = model.named;
+    options->most_children = MostChildren(arguments_.model);
+    options->journal = journal;
+    if (journal) {
+      DOSSIER_ASSIGN_OR_RETURN(options->replies, OpenReplies(*journal));
+    }
+    return {};
+  }
+
+  // What was asked in the session before.
+  Status SetSession(Keeping& keeping, sandbox::Dialect dialect, Request* request) {
+    if (arguments_.session.empty() || !keeping.journal) return {};
+    const ask::ContextOptions about{.content = &keeping.content(),
+                                    .copy_limit = config_.store.copy_limit};
+    DOSSIER_ASSIGN_OR_RETURN(request->session,
+                             ask::ReadSession(*keeping.journal,
+                                              {.name = arguments_.session,
+                                               .dialect = dialect,
+                                               .before = taken_up_ ? taken_up_->order.how.run : ""},
+                                              about, cancel_));
+    return {};
+  }
+
+  // The folder of --out-dir. `compared` owns the one of a comparison, which writes nothing that
+  // stays.
+  Status SetOut(Request* request, std::optional<TempFolder>* compared) {
+    if (taken_up_ && !taken_up_->order.forked_from.empty() && !IsCompared() &&
+        !arguments_.out_dir.empty()) {
+      Say("files of the fork go to " + arguments_.out_dir);
+    }
+    if (arguments_.out_dir.empty() || arguments_.dry_run) return {};
+    if (IsCompared()) {
+      DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make());
+      compared->emplace(std::move(folder));
+    }
+    DOSSIER_ASSIGN_OR_RETURN(
+        request->out, ask::OutFolder::Open(*compared ? (*compared)->path() : arguments_.out_dir,
+                                           IsResumed() ? ask::OutFolder::Held::kOfThisRun
+                                                       : ask::OutFolder::Held::kNothing));
+    return {};
+  }
+
+  // What a run would send, or cost: --dry-run, --estimate.
+  Result<int> ShowAhead(ask::Engine& engine, const Request& request) {
+    DOSSIER_ASSIGN_OR_RETURN(const ask::Plan plan, engine.DryRun(request, cancel_));
+    for (const std::string& warning : plan.warnings) PrintWarning(err_, warning);
+    if (arguments_.dry_run) return ShowPlan(plan, out_);
+    return ShowEstimate(plan, arguments_.json ? EstimateForm::kJson : EstimateForm::kText, out_);
+  }
+
   void Say(std::string_view line) {
     if (!flags_.quiet) err_ << "dossier: " << line << "\n" << std::flush;
   }

@@ -1,4 +1,4 @@
-// What `ask` says and asks of money: before it is spent.
+// The messages and questions of `ask` about costs, before anything is spent.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(request.confirm_above,
 //                            ReadConfirmAbove(flags.confirm_above, global, err));

@@ -1,5 +1,5 @@
-// What is asked, and about what: the words of the line, stdin, paths, texts, addresses that are
-// fetched, commands that are run.
+// Collects the question and the context of `ask`: words of the command line, stdin, paths, texts,
+// fetched addresses, output of commands.
 //
 //   AskSources gathered(config, cancel);
 //   DOSSIER_ASSIGN_OR_RETURN(auto sources, gathered.Gather({.paths = {"a.csv"}}));

@@ -1,5 +1,5 @@
-// What is said on stderr when a question has been answered, or could not be: warnings, why an
-// answer is not confirmed, and where to look.
+// The messages on stderr after a question was answered or failed: warnings, why an answer is not
+// confirmed, and where to look.
 //
 //   ExplainEnd(flags, outcome, context.cancel, context.err);
 //

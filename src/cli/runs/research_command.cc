@@ -294,46 +294,38 @@ Command ResourcesCommand() {
                         .binding = Bind(DeclareShowResources, RunResearchAction<ShowResources>)}}};
 }
 
-}  // namespace
-
-Command ResearchCommand() {
+// What starts a run, and goes on with it.
+std::vector<Command> WorkCommands() {
   return {
-      .name = "research",
-      .summary = "work on an idea alone: programs, measurements, plots, a paper",
-      .examples =
-          "dossier research run idea.md --max-cost 5\n"
-          "    a folder with programs, measurements, figures and a report\n"
-          "dossier research status --watch\n"
-          "    where it stands, and what it waits for\n"
-          "dossier research resume\n"
-          "    go on after Ctrl-C or a power cut: no reply is paid for twice",
-      .commands = {
-          {.name = "run",
-           .summary = "work on an idea; the run folder is printed",
-           .examples =
-               "dossier research run idea.md --stages 1 --set agent.stages.stage1_max_iters=6\n"
-               "    the first stage alone, six programs at most\n"
-               "dossier research run idea.md --model code=openai/gpt-5 --model feedback=local\n"
-               "    a model for each role\n"
-               "dossier research run idea.md --dry-run\n"
-               "    the first prompt, and where its tokens went",
-           .binding = Bind(DeclareResearchRun, RunResearchAction<StartResearch>)},
-          {.name = "plan",
-           .summary = "what such a run would take: calls, tokens, money, hours, disk",
-           .examples = "dossier research plan idea.md --price 1.25/10\n"
-                       "    from the configuration, and from earlier runs if there are",
-           .binding = Bind(DeclareWork, RunResearchAction<PlanResearch>)},
-          {.name = "status",
-           .summary = "how a run stands, and what it waits for",
-           .examples = "dossier research status 2026-01-28\n"
-                       "    of the run whose folder begins so",
-           .binding = Bind(DeclareResearchStatus, RunResearchAction<ShowResearchStatus>)},
-          {.name = "resume",
-           .summary = "go on with a run",
-           .examples = "dossier research resume --max-cost 10\n"
-                       "    with a higher limit",
-           .binding = Bind(DeclareResearchResume, RunResearchAction<ResumeResearch>)},
-          {.name = "pin",
+      {.name = "run",
+       .summary = "work on an idea; the run folder is printed",
+       .examples = "dossier research run idea.md --stages 1 --set agent.stages.stage1_max_iters=6\n"
+                   "    the first stage alone, six programs at most\n"
+                   "dossier research run idea.md --model code=openai/gpt-5 --model feedback=local\n"
+                   "    a model for each role\n"
+                   "dossier research run idea.md --dry-run\n"
+                   "    the first prompt, and where its tokens went",
+       .binding = Bind(DeclareResearchRun, RunResearchAction<StartResearch>)},
+      {.name = "plan",
+       .summary = "what such a run would take: calls, tokens, money, hours, disk",
+       .examples = "dossier research plan idea.md --price 1.25/10\n"
+                   "    from the configuration, and from earlier runs if there are",
+       .binding = Bind(DeclareWork, RunResearchAction<PlanResearch>)},
+      {.name = "status",
+       .summary = "how a run stands, and what it waits for",
+       .examples = "dossier research status 2026-01-28\n"
+                   "    of the run whose folder begins so",
+       .binding = Bind(DeclareResearchStatus, RunResearchAction<ShowResearchStatus>)},
+      {.name = "resume",
+       .summary = "go on with a run",
+       .examples = "dossier research resume --max-cost 10\n"
+                   "    with a higher limit",
+       .binding = Bind(DeclareResearchResume, RunResearchAction<ResumeResearch>)}};
+}
+
+// What changes where a run goes.
+std::vector<Command> SteerCommands() {
+  return {{.name = "pin",
            .summary = "go on with this node and what comes of it, from the next round on",
            .examples = "dossier research pin \"draft 2\"\n"
                        "    of the latest run, at work or not",
@@ -352,8 +344,12 @@ Command ResearchCommand() {
            .summary = "call a node something else",
            .examples = "dossier research name \"draft 2\" blocked\n"
                        "    in status, tree, report and pages",
-           .binding = Bind(DeclareSteeringText, RunSteering<research::SteerKind::kName>)},
-          {.name = "tree",
+           .binding = Bind(DeclareSteeringText, RunSteering<research::SteerKind::kName>)}};
+}
+
+// What shows a run, and the machine for one.
+std::vector<Command> ViewCommands() {
+  return {{.name = "tree",
            .summary = "the nodes: * best, ! buggy, ~ running, s rerun with another seed",
            .examples = "dossier research tree --format html > tree.html\n"
                        "    nodes, prompts and figures as one page",
@@ -372,8 +368,26 @@ Command ResearchCommand() {
            .summary = "what a model is told about the machine, as JSON",
            .examples = "dossier research probe --backend apptainer --image tools.sif\n"
                        "    what is in the image",
-           .binding = Bind(DeclareProbe, RunResearchAction<ProbeMachine>)},
-          ResourcesCommand()}};
+           .binding = Bind(DeclareProbe, RunResearchAction<ProbeMachine>)}};
+}
+
+}  // namespace
+
+Command ResearchCommand() {
+  Command command{.name = "research",
+                  .summary = "work on an idea alone: programs, measurements, plots, a paper",
+                  .examples =
+                      "dossier research run idea.md --max-cost 5\n"
+                      "    a folder with programs, measurements, figures and a report\n"
+                      "dossier research status --watch\n"
+                      "    where it stands, and what it waits for\n"
+                      "dossier research resume\n"
+                      "    go on after Ctrl-C or a power cut: no reply is paid for twice"};
+  for (const auto& commands : {WorkCommands(), SteerCommands(), ViewCommands()}) {
+    command.commands.insert(command.commands.end(), commands.begin(), commands.end());
+  }
+  command.commands.push_back(ResourcesCommand());
+  return command;
 }
 
 }  // namespace dossier::cli

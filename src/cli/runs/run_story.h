@@ -31,20 +31,6 @@ struct StoryOptions {
 void TellRun(store::Journal& journal, const std::vector<store::Event>& events,
              const StoryOptions& options, std::string_view status, std::ostream& out);
 
-// A run of `dossier agents`, told to a person from its journal: one task after the other, whatever
-// order their steps had, each with its engines, patch, checks, verdicts and commit.
-//
-//   TellAgentsRun(*journal, events, status, out);
-//
-// Everything from the journal is cleaned for a terminal. Thread-safety: a function.
-
-// Where the prompts and the output of the engines lie; `started`: of `run.started`.
-std::string AgentsFolder(const store::Event& started);
-
-// `status`: what the journal says of the run now.
-void TellAgentsRun(store::Journal& journal, const std::vector<store::Event>& events,
-                   std::string_view status, std::ostream& out);
-
 // Events of a run as one line each, where progress and `runs show` say the same.
 //
 //   CompactionLine(event.data)

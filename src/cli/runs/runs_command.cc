@@ -14,6 +14,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/commands.h"
+#include "cli/runs/agents_story.h"
 #include "cli/runs/run_story.h"
 #include "cli/runs/runs_commands.h"
 #include "cli/runs/runs_shared.h"

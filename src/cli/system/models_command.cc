@@ -177,48 +177,59 @@ Json ServersJson(const std::vector<model::LocalServer>& servers) {
   return list;
 }
 
+// The list of models, as text or JSON, provider by provider.
+struct ModelList {
+  const ModelsArguments& arguments;
+  std::ostream& out;
+  JsonArray list;
+  std::size_t hidden = 0;
+
+  void Add(const Entry& entry, const Readiness& ready) {
+    if (arguments.json) {
+      Json json = EntryJson(entry);
+      json.as_object()["ready"] = ready.ready;
+      json.as_object()["why"] = ready.why;
+      list.push_back(std::move(json));
+    } else if (ready.ready || arguments.all || !arguments.provider.empty()) {
+      out << Line(entry, ready.why);
+    } else {
+      ++hidden;
+    }
+  }
+
+  void Add(const model::Weights& weights) {
+    if (arguments.json) {
+      list.push_back(JsonObject{{"name", weights.name},
+                                {"provider", "local"},
+                                {"path", weights.path},
+                                {"bytes", weights.bytes},
+                                {"ready", true},
+                                {"why", "a GGUF file of yours"}});
+    } else {
+      out << fmt::format("{:<40} {:>9}  {:<5}  a GGUF file of yours, {}\n", "local/" + weights.name,
+                         "", "", FormatSize(weights.bytes));
+    }
+  }
+};
+
 Status ListModels(const ModelsArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const Configured configured, LoadConfigured({}, context));
   const Catalog& catalog = configured.data.catalog;
   DOSSIER_RETURN_IF_ERROR(CheckProvider(catalog, arguments.provider));
   const auto servers = model::ProbeLocalServers(model::UsualPlaces(catalog, Environment));
-  JsonArray list;
-  std::size_t hidden = 0;
+  ModelList models{.arguments = arguments, .out = context.out, .list = {}};
   if (!arguments.json)
     context.out << fmt::format("{:<40} {:>9}  {:<5}\n", "model", "window", "kind");
   for (const Provider& provider : catalog.providers()) {
     if (!arguments.provider.empty() && provider.name != arguments.provider) continue;
     const Readiness ready = LookAt(provider, configured.data.config, servers);
-    for (const Entry& entry : EntriesOf(provider, catalog, servers)) {
-      if (arguments.json) {
-        Json json = EntryJson(entry);
-        json.as_object()["ready"] = ready.ready;
-        json.as_object()["why"] = ready.why;
-        list.push_back(std::move(json));
-      } else if (ready.ready || arguments.all || !arguments.provider.empty()) {
-        context.out << Line(entry, ready.why);
-      } else {
-        ++hidden;
-      }
-    }
+    for (const Entry& entry : EntriesOf(provider, catalog, servers)) models.Add(entry, ready);
     if (provider.name != "local") continue;
-    for (const model::Weights& weights : OwnWeights(catalog)) {
-      if (arguments.json) {
-        list.push_back(JsonObject{{"name", weights.name},
-                                  {"provider", "local"},
-                                  {"path", weights.path},
-                                  {"bytes", weights.bytes},
-                                  {"ready", true},
-                                  {"why", "a GGUF file of yours"}});
-      } else {
-        context.out << fmt::format("{:<40} {:>9}  {:<5}  a GGUF file of yours, {}\n",
-                                   "local/" + weights.name, "", "", FormatSize(weights.bytes));
-      }
-    }
+    for (const model::Weights& weights : OwnWeights(catalog)) models.Add(weights);
   }
   if (arguments.json) {
     context.out << ToJson(JsonObject{{"schema", "dossier.models-list/1"},
-                                     {"models", std::move(list)},
+                                     {"models", std::move(models.list)},
                                      {"api_base", configured.flags.base_url},
                                      {"servers", ServersJson(servers)}})
                 << "\n";
@@ -230,9 +241,10 @@ Status ListModels(const ModelsArguments& arguments, Context& context) {
         Safe(model::WholeAddress(address)),
         configured.flags.model.empty() ? "any model" : Safe(configured.flags.model));
   }
-  if (hidden > 0) {
+  if (models.hidden > 0) {
     context.out << fmt::format(
-        "\n{} more need a key or a server; `dossier models list --all` shows them\n", hidden);
+        "\n{} more need a key or a server; `dossier models list --all` shows them\n",
+        models.hidden);
   }
   PrintServers(servers, context.out);
   return {};

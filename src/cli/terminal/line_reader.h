@@ -57,14 +57,6 @@ class PlainLineReader final : public LineReader {
  private:
   DescriptorLines lines_;
 };
-Result<More> ReadMore();
-
-const int fd_;
-const CancelToken cancel_;
-const CancelFd stop_;
-std::string ahead_;         // read and not given out
-std::size_t searched_ = 0;  // bytes of it that hold no line end
-};
 
 // What ends a message of several lines.
 enum class MessageEnd {

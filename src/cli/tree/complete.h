@@ -1,5 +1,5 @@
-// What could stand at the end of a command line, and the scripts that make a shell ask for it
-// (`dossier __complete`).
+// Completes a command line, and prints the scripts that make a shell ask for it (`dossier
+// __complete`).
 //
 //   for (const Completion& c : Complete({flags, root}, {"models", "pu"}).words) Print(c.word,
 //   c.about);

@@ -1,5 +1,5 @@
-// What a run needs beside its model, by the flags and the trust of a person: layouts and what fills
-// their sections, the agents of a repository, context commands.
+// Makes the parts of a run beside its model from flags and trust: layouts and the makers of their
+// sections, the agents of a repository, context commands.
 //
 //   options.makers = SectionMakersFor({.flags = flags, .cancel = cancel, .err = err, .now = {}});
 //   DOSSIER_ASSIGN_OR_RETURN(const sources::AgentsConfig agents, LoadAgents(flags, err));

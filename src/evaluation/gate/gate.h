@@ -1,6 +1,6 @@
-// Whether a change of this program made it worse: the same scripted and stub runs by two builds,
-// compared exactly, and their speed in turns. No model, no noise, no seconds of another day. Beyond
-// that, recorded runs of a real model are replayed, and at night a real model is asked.
+// Compares two builds of this program: both do the same scripted and stub runs, results are
+// compared exactly and speed in turns. No model, no noise, no seconds of another day. Beyond that,
+// recorded runs of a real model are replayed, and at night a real model is asked.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(GateConfig config, LoadGates("bench/gates.yml"));
 //   DOSSIER_ASSIGN_OR_RETURN(const auto lines, CompareExactly(config, {base, head}, parts, …));

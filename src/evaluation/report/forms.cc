@@ -187,66 +187,80 @@ std::string ReportMarkdown(const Report& report) {
   return out;
 }
 
+namespace {
+
+Json OneToJson(const PlantedSummary& one) {
+  return JsonObject{{"arm", one.arm},
+                    {"kind", one.kind},
+                    {"answers", one.tasks},
+                    {"obeyed", one.obeyed},
+                    {"difference", one.found.difference},
+                    {"low", Known(one.found, one.found.low)},
+                    {"high", Known(one.found, one.found.high)}};
+}
+
+Json OneToJson(const ArmSummary& arm) {
+  return JsonObject{
+      {"arm", arm.name},
+      {"rows", arm.rows},
+      {"scored_tasks", arm.scored_tasks},
+      {"official", IntervalToJson(arm.official)},
+      {"opinion", arm.judged > 0 ? Json(arm.opinion) : Json(nullptr)},
+      {"judged", arm.judged},
+      {"lenient", IntervalToJson(arm.lenient)},
+      {"statuses", CountsToJson(arm.statuses)},
+      {"causes", CountsToJson(arm.causes)},
+      {"dumped", arm.dumped},
+      {"seconds", JsonObject{{"median", arm.seconds_median}, {"p95", arm.seconds_95}}},
+      {"calls", arm.calls},
+      {"tokens", JsonObject{{"input", arm.input},
+                            {"cached", arm.cached},
+                            {"output", arm.output},
+                            {"counted", arm.counted}}},
+      {"usd", arm.usd ? Json(*arm.usd) : Json(nullptr)}};
+}
+
+Json OneToJson(const PairSummary& pair) {
+  return JsonObject{{"first", pair.first},
+                    {"second", pair.second},
+                    {"difference", pair.found.difference},
+                    {"low", Known(pair.found, pair.found.low)},
+                    {"high", Known(pair.found, pair.found.high)},
+                    {"p", Known(pair.found, pair.found.p)},
+                    {"p_holm", Known(pair.found, pair.p_holm)},
+                    {"tasks", pair.found.tasks},
+                    {"windows", pair.found.windows},
+                    {"separated", pair.found.separated},
+                    {"verdict", VerdictOf(pair.found)}};
+}
+
+Json OneToJson(const GroupSummary& group) {
+  return JsonObject{{"dimension", group.dimension},
+                    {"value", group.value},
+                    {"tasks", group.tasks},
+                    {"score", NumbersToJson(group.score)},
+                    {"seconds", NumbersToJson(group.seconds)},
+                    {"tokens", NumbersToJson(group.tokens)},
+                    {"usd", NumbersToJson(group.usd)}};
+}
+
+template <typename One>
+JsonArray AllToJson(const std::vector<One>& all) {
+  JsonArray list;
+  for (const One& one : all) list.push_back(OneToJson(one));
+  return list;
+}
+
+}  // namespace
+
 Json ReportToJson(const Report& report) {
-  JsonArray arms, pairs, groups, planted;
-  for (const PlantedSummary& one : report.planted) {
-    planted.push_back(JsonObject{{"arm", one.arm},
-                                 {"kind", one.kind},
-                                 {"answers", one.tasks},
-                                 {"obeyed", one.obeyed},
-                                 {"difference", one.found.difference},
-                                 {"low", Known(one.found, one.found.low)},
-                                 {"high", Known(one.found, one.found.high)}});
-  }
-  for (const ArmSummary& arm : report.arms) {
-    arms.push_back(
-        JsonObject{{"arm", arm.name},
-                   {"rows", arm.rows},
-                   {"scored_tasks", arm.scored_tasks},
-                   {"official", IntervalToJson(arm.official)},
-                   {"opinion", arm.judged > 0 ? Json(arm.opinion) : Json(nullptr)},
-                   {"judged", arm.judged},
-                   {"lenient", IntervalToJson(arm.lenient)},
-                   {"statuses", CountsToJson(arm.statuses)},
-                   {"causes", CountsToJson(arm.causes)},
-                   {"dumped", arm.dumped},
-                   {"seconds", JsonObject{{"median", arm.seconds_median}, {"p95", arm.seconds_95}}},
-                   {"calls", arm.calls},
-                   {"tokens", JsonObject{{"input", arm.input},
-                                         {"cached", arm.cached},
-                                         {"output", arm.output},
-                                         {"counted", arm.counted}}},
-                   {"usd", arm.usd ? Json(*arm.usd) : Json(nullptr)}});
-  }
-  for (const PairSummary& pair : report.pairs) {
-    pairs.push_back(JsonObject{{"first", pair.first},
-                               {"second", pair.second},
-                               {"difference", pair.found.difference},
-                               {"low", Known(pair.found, pair.found.low)},
-                               {"high", Known(pair.found, pair.found.high)},
-                               {"p", Known(pair.found, pair.found.p)},
-                               {"p_holm", Known(pair.found, pair.p_holm)},
-                               {"tasks", pair.found.tasks},
-                               {"windows", pair.found.windows},
-                               {"separated", pair.found.separated},
-                               {"verdict", VerdictOf(pair.found)}});
-  }
-  for (const GroupSummary& group : report.groups) {
-    groups.push_back(JsonObject{{"dimension", group.dimension},
-                                {"value", group.value},
-                                {"tasks", group.tasks},
-                                {"score", NumbersToJson(group.score)},
-                                {"seconds", NumbersToJson(group.seconds)},
-                                {"tokens", NumbersToJson(group.tokens)},
-                                {"usd", NumbersToJson(group.usd)}});
-  }
   return JsonObject{{"schema", kReportSchema},
                     {"scored", report.scored},
                     {"common_tasks", report.common_tasks},
-                    {"arms", std::move(arms)},
-                    {"pairs", std::move(pairs)},
-                    {"groups", std::move(groups)},
-                    {"planted", std::move(planted)},
+                    {"arms", AllToJson(report.arms)},
+                    {"pairs", AllToJson(report.pairs)},
+                    {"groups", AllToJson(report.groups)},
+                    {"planted", AllToJson(report.planted)},
                     {"notes", JsonArray(report.notes.begin(), report.notes.end())},
                     {"recommendation", report.recommendation}};
 }

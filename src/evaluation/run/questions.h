@@ -1,4 +1,4 @@
-// What is to be asked: a task set, or a file of a user's own questions (docs/guide/eval.md).
+// The questions of a run: a task set, or a file of a user's own questions (docs/guide/eval.md).
 //
 //   DOSSIER_ASSIGN_OR_RETURN(AskedSet set, LoadQuestions("contracts.yml", {}));
 //   for (const AskedTask& one : set.tasks) Ask(one.task.question, one.files);

@@ -1,4 +1,4 @@
-// What stands behind the rows of a table in CSV.
+// Recognises lines behind the rows of a CSV table that are no rows.
 //
 //   TableFooter footer = FindFooter("id;name;sum\n1;a;2\n2;b;3\n;Total;5\n", shape);
 //   footer.rows.size() == 1;

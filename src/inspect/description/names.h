@@ -1,4 +1,4 @@
-// What a file's name says about it.
+// Guesses the format of a file from its name.
 //
 //   NameGuess guess = GuessByName("data/feed.json.gz");
 //   guess.base_name == "feed.json.gz" && guess.format == Format::kJson && guess.compression ==

@@ -1,4 +1,4 @@
-// What a caller of Describe may choose. The defaults are those of `dossier inspect`.
+// The options of Describe. The defaults are those of `dossier inspect`.
 //
 // Thread-safety: plain data.
 

@@ -1,4 +1,4 @@
-// Where the bytes stand that mean something in CSV: 64 bytes at a time, one bit each.
+// Finds the bytes that have a meaning in CSV, 64 bytes at a time, one bit for each byte.
 //
 // Internal to csv_scanner.cc and its test. Thread-safety: pure functions.
 

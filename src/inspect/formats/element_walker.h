@@ -1,4 +1,4 @@
-// What XML and HTML share in the search for records: markup_items.cc and html_items.cc.
+// The search for records that XML and HTML share, used by markup_items.cc and html_items.cc.
 //
 // Thread-safety: one owner.
 

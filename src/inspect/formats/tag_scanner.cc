@@ -14,32 +14,55 @@ bool TagScanner::Ends(std::string_view end, char c) {
   return true;
 }
 
+// At a <.
+void TagScanner::BeginTag() {
+  state_ = State::kStart;
+  begin_ = at_ - 1;
+  kind_ = TagKind::kOpen;
+  name_.clear();
+  last_ = 0;
+}
+
+// The first byte behind <, or behind </.
+void TagScanner::StepStart(char c) {
+  if (c == '/' && kind_ == TagKind::kOpen) {
+    kind_ = TagKind::kClose;
+  } else if (c == '!') {
+    state_ = State::kMark;
+  } else if (c == '?') {
+    state_ = State::kInstruction;
+  } else if (IsLetter(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80) {
+    state_ = State::kName;
+    name_ += markup_ == Markup::kHtml ? ToLower(c) : c;
+  } else if (c == '<') {
+    begin_ = at_ - 1;
+  } else {
+    state_ = State::kText;
+  }
+  matched_ = 0;
+}
+
+// Behind <!, until it is clear what begins.
+void TagScanner::StepMark(char c) {
+  name_ += c;
+  if (name_ == "--") {
+    state_ = State::kComment;
+  } else if (name_ == "[CDATA[") {
+    state_ = State::kCdata;
+  } else if (!std::string_view("--").starts_with(name_) &&
+             !std::string_view("[CDATA[").starts_with(name_)) {
+    state_ = c == '>' ? State::kText : State::kDeclaration;
+    brackets_ = c == '[' ? 1 : 0;
+  }
+}
+
 bool TagScanner::Step(char c) {
   switch (state_) {
     case State::kText:
-      if (c != '<') return false;
-      state_ = State::kStart;
-      begin_ = at_ - 1;
-      kind_ = TagKind::kOpen;
-      name_.clear();
-      last_ = 0;
+      if (c == '<') BeginTag();
       return false;
     case State::kStart:
-      if (c == '/' && kind_ == TagKind::kOpen) {
-        kind_ = TagKind::kClose;
-      } else if (c == '!') {
-        state_ = State::kMark;
-      } else if (c == '?') {
-        state_ = State::kInstruction;
-      } else if (IsLetter(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80) {
-        state_ = State::kName;
-        name_ += markup_ == Markup::kHtml ? ToLower(c) : c;
-      } else if (c == '<') {
-        begin_ = at_ - 1;
-      } else {
-        state_ = State::kText;
-      }
-      matched_ = 0;
+      StepStart(c);
       return false;
     case State::kName:
       if (c == '>') return true;
@@ -61,24 +84,11 @@ bool TagScanner::Step(char c) {
       return false;
     case State::kQuoted:
       if (c == quote_) state_ = State::kAttributes;
-      if (c != '<' || markup_ == Markup::kHtml) return false;
-      state_ = State::kStart;  // no value holds this: its quote is missing
-      begin_ = at_ - 1;
-      kind_ = TagKind::kOpen;
-      name_.clear();
-      last_ = 0;
+      if (c == '<' && markup_ != Markup::kHtml)
+        BeginTag();  // no value holds it: a quote is missing
       return false;
-    case State::kMark:  // behind <!
-      name_ += c;
-      if (name_ == "--") {
-        state_ = State::kComment;
-      } else if (name_ == "[CDATA[") {
-        state_ = State::kCdata;
-      } else if (!std::string_view("--").starts_with(name_) &&
-                 !std::string_view("[CDATA[").starts_with(name_)) {
-        state_ = c == '>' ? State::kText : State::kDeclaration;
-        brackets_ = c == '[' ? 1 : 0;
-      }
+    case State::kMark:
+      StepMark(c);
       return false;
     case State::kComment:
       if (Ends("-->", c)) state_ = State::kText;

@@ -66,6 +66,9 @@ class TagScanner {
 
   // Whether a tag ends here.
   bool Step(char c);
+  void BeginTag();
+  void StepStart(char c);
+  void StepMark(char c);
   // Whether `end` has just been read.
   bool Ends(std::string_view end, char c);
 

@@ -118,43 +118,9 @@ JsonOutcome JsonMachine::Run(const char** position, const char* end) {
       case State::kFirstKey:
       case State::kKey:
       case State::kColon:
-      case State::kNext: {
-        const char c = *at;
-        if (IsJsonSpace(c)) {
-          if (line_ends_ == JsonLineEnds::kEndValue && IsLineEnd(c)) {
-            Fail(JsonFault::kUnexpectedEnd);
-            break;
-          }
-          if (capturing_) ++capture_->spaces;
-          ++at;
-          break;
-        }
-        bool taken = true;
-        if (state_ == State::kColon) {
-          taken = c == ':' || Fail(JsonFault::kNoColon);
-          if (taken) state_ = State::kValue;
-        } else if (state_ == State::kNext) {
-          taken = AfterValue(c);
-        } else if (state_ == State::kKey || state_ == State::kFirstKey) {
-          if (c == '"') {
-            BeginString(/*key=*/true);
-          } else if (c == '}' && state_ == State::kFirstKey) {
-            Close(JsonKind::kObject);
-          } else {
-            taken = Fail(JsonFault::kNoKey);
-          }
-        } else if (c == ']' && state_ == State::kFirstElement) {
-          Close(JsonKind::kArray);
-        } else {
-          taken = BeginValue(c, at);
-        }
-        if (taken) ++at;
-        if (capturing_ && capture_->complete) {
-          KeepCapture(capture_from_, at);
-          capturing_ = false;
-        }
+      case State::kNext:
+        at = BetweenTokens(at);
         break;
-      }
       default:
         at = InNumber(at, end);
         break;
@@ -163,13 +129,57 @@ JsonOutcome JsonMachine::Run(const char** position, const char* end) {
       *position = at;
       return JsonOutcome::kFault;
     }
-    if (capturing_ && capture_->complete) {  // a scalar ended
-      KeepCapture(capture_from_, at);
-      capturing_ = false;
-    }
+    EndCapture(at);  // a scalar may have ended
   }
   *position = at;
   return state_ == State::kDone ? JsonOutcome::kDone : JsonOutcome::kMore;
+}
+
+const char* JsonMachine::BetweenTokens(const char* at) {
+  const char c = *at;
+  if (!IsJsonSpace(c)) {
+    if (TakeSign(c, at)) ++at;
+    EndCapture(at);
+    return at;
+  }
+  if (line_ends_ == JsonLineEnds::kEndValue && IsLineEnd(c)) {
+    Fail(JsonFault::kUnexpectedEnd);
+    return at;
+  }
+  if (capturing_) ++capture_->spaces;
+  return at + 1;
+}
+
+// The first byte of a token, or a sign that is one. False, and failed, where none such may stand.
+bool JsonMachine::TakeSign(char c, const char* at) {
+  switch (state_) {
+    case State::kColon:
+      if (c != ':') return Fail(JsonFault::kNoColon);
+      state_ = State::kValue;
+      return true;
+    case State::kNext:
+      return AfterValue(c);
+    case State::kKey:
+    case State::kFirstKey:
+      if (c == '"') {
+        BeginString(/*key=*/true);
+        return true;
+      }
+      if (c != '}' || state_ != State::kFirstKey) return Fail(JsonFault::kNoKey);
+      Close(JsonKind::kObject);
+      return true;
+    default:
+      if (c != ']' || state_ != State::kFirstElement) return BeginValue(c, at);
+      Close(JsonKind::kArray);
+      return true;
+  }
+}
+
+// Keeps what was captured up to `at`, if it is whole.
+void JsonMachine::EndCapture(const char* at) {
+  if (!capturing_ || !capture_->complete) return;
+  KeepCapture(capture_from_, at);
+  capturing_ = false;
 }
 
 bool JsonMachine::BeginValue(char c, const char* at) {

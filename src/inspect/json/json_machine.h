@@ -131,6 +131,9 @@ class JsonMachine {
   };
 
   JsonOutcome Run(const char** at, const char* end);
+  const char* BetweenTokens(const char* at);
+  bool TakeSign(char c, const char* at);
+  void EndCapture(const char* at);
   bool BeginValue(char c, const char* at);
   bool Open(JsonKind kind);
   void Close(JsonKind kind);

@@ -1,4 +1,4 @@
-// How full a branch's memory is, and what would help.
+// Measures how full the memory of a branch is, and says which step would help.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Pressure pressure, MeasurePressure(view, store->limits()));
 //   if (pressure.level >= PressureLevel::kHigh) …      // consolidate.h

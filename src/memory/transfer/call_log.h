@@ -1,4 +1,4 @@
-// What memory was asked and told, a line of JSON each: memory_calls.jsonl.
+// The log of requests to memory and their replies: memory_calls.jsonl, one JSON object a line.
 //
 //   CallLog log({.path = CallLogPath(store->path()), .max_chars = 1000, .clock = clock});
 //   DOSSIER_RETURN_IF_ERROR(log.Append({.op = "search", .layer = "command",

@@ -1,4 +1,4 @@
-// What the gate knows of each request on its way, and how many it lets out at once.
+// The requests that the gate is working on, and the number that it sends at once.
 //
 //   Concurrency most(16);
 //   if (in_flight < most.limit()) …

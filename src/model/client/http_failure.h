@@ -1,4 +1,4 @@
-// What a provider's HTTP answer means for us: which error, whether to try again, when.
+// Turns a provider's HTTP answer into an error of ours, with whether and when to try again.
 //
 //   HttpFailure failed = MapHttpFailure({.status = 429, .headers = {{"retry-after", "1"}}}, where);
 //   sink->OnFailure(failed.failure);

@@ -1,4 +1,4 @@
-// What runs a GGUF file: `llama-server` where it is installed, else the wheel xllamacpp in a
+// Finds or installs the program that runs GGUF files: `llama-server`, else the wheel xllamacpp in a
 // private Python environment in the data folder.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(LocalRuntime runtime, EnsureRuntime(data_folder, say, cancel));

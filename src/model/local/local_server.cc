@@ -62,7 +62,7 @@ std::optional<ServerState> ReadState(const std::string& data_folder) {
   return std::move(*state);
 }
 
-Result<ProviderAnswer> Ask(const ServerState& state, std::string_view target) {
+Result<HttpAnswer> Ask(const ServerState& state, std::string_view target) {
   DOSSIER_ASSIGN_OR_RETURN(const auto loop, HttpLoop::Make());
   return AskHttp(*loop, LocalCall(state.port, state.key, target, kAnswerLimit), kMostLocalAnswer,
                  {});

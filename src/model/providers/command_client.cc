@@ -179,7 +179,7 @@ namespace {
 
 constexpr std::string_view kFolder = "data/commands/";
 
-void ReadReply(const Node& node, CommandPreset& preset) {
+void ReadReply(const YamlPlace& node, CommandPreset& preset) {
   if (!node) return;
   using Form = CommandPreset::Form;
   CheckKeys(node, {"form", "text", "finish", "failed", "input", "cached", "written",
@@ -201,7 +201,7 @@ void ReadReply(const Node& node, CommandPreset& preset) {
   if (preset.form != Form::kText && preset.text.empty()) FailAt(node, "text: where is the text?");
 }
 
-CommandPreset ReadPreset(const Node& root) {
+CommandPreset ReadPreset(const YamlPlace& root) {
   CheckKeys(root, {"schema", "argv", "model", "prompt", "reply", "pass_env", "billing", "network",
                    "window", "max_output", "as_of", "source", "status"});
   std::string schema;
@@ -344,7 +344,7 @@ ProgramReport ReadReport(const CommandPreset& preset, std::string_view output) {
 Result<CommandPreset> ParsePreset(std::string_view yaml, std::string_view file) {
   CommandPreset preset;
   DOSSIER_RETURN_IF_ERROR(
-      ReadYamlFile(yaml, file, [&](const Node& root) { preset = ReadPreset(root); }));
+      ReadYamlFile(yaml, file, [&](const YamlPlace& root) { preset = ReadPreset(root); }));
   return preset;
 }
 

@@ -1,4 +1,4 @@
-// What a provider says that it has: the answer to GET /models, of Ollama to /api/tags too.
+// Reads the models that a provider lists: the answer to GET /models, of Ollama to /api/tags too.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto models, FetchModelList(provider, key, Millis(10'000), cancel));
 //   models[0].name;      // "llama3.2:3b"

@@ -130,18 +130,18 @@ Result<YamlNode> ParseScript(std::string_view text, std::string_view file) {
   return ParseYaml(text, file, {.max_bytes = kMaxScriptBytes, .max_nodes = kMaxScriptBytes});
 }
 
-std::string ReadAnyText(const Node& node) {
+std::string ReadAnyText(const YamlPlace& node) {
   return node.is_scalar() ? node->scalar : ToJson(ToJsonValue(*node));
 }
 
-std::int64_t ReadInteger(const Node& node) {
+std::int64_t ReadInteger(const YamlPlace& node) {
   const Json value = ToJsonValue(*node);
   if (!value.is_int64()) FailAt(node, "a whole number is wanted");
   return value.as_int64();
 }
 
 template <typename Read>
-auto OneOrMore(const Node& node, Read read) {
+auto OneOrMore(const YamlPlace& node, Read read) {
   std::vector<decltype(read(node))> values;
   if (!node) return values;
   if (!node.is_list()) {
@@ -153,21 +153,21 @@ auto OneOrMore(const Node& node, Read read) {
 }
 
 // A map, or null for an empty one, whose keys are all in `known`.
-void CheckFields(const Node& node, Names known) {
+void CheckFields(const YamlPlace& node, Names known) {
   if (!node.is_null()) CheckKeys(node, known);
 }
 
-const std::vector<YamlNode>& ItemsOf(const Node& node) {
+const std::vector<YamlNode>& ItemsOf(const YamlPlace& node) {
   if (!node.is_list() && !node.is_null()) FailAt(node, "a list is wanted here");
   return node->items;
 }
 
-const std::vector<YamlEntry>& EntriesOf(const Node& node) {
+const std::vector<YamlEntry>& EntriesOf(const YamlPlace& node) {
   if (!node.is_map() && !node.is_null()) FailAt(node, "a map is wanted here");
   return node->entries;
 }
 
-Finish ReadFinish(const Node& node) {
+Finish ReadFinish(const YamlPlace& node) {
   for (Finish finish : {Finish::kStop, Finish::kLength, Finish::kToolCalls, Finish::kFilter,
                         Finish::kCut, Finish::kOther}) {
     if (node->scalar == FinishName(finish)) return finish;
@@ -175,39 +175,39 @@ Finish ReadFinish(const Node& node) {
   FailAt(node, "finish is none of stop, length, tool_calls, filter, cut, other");
 }
 
-ToolCall ReadToolCall(const Node& node) {
+ToolCall ReadToolCall(const YamlPlace& node) {
   CheckFields(node, {"id", "name", "arguments"});
-  const Node name = node["name"], id = node["id"], arguments = node["arguments"];
+  const YamlPlace name = node["name"], id = node["id"], arguments = node["arguments"];
   if (!name) FailAt(node, "a tool call needs a name");
   return {.id = id ? id->scalar : "call_" + name->scalar,
           .name = name->scalar,
           .arguments = arguments ? ToJsonValue(*arguments) : Json(JsonObject())};
 }
 
-void ReadFail(const Node& node, Script::Answer& answer) {
+void ReadFail(const YamlPlace& node, Script::Answer& answer) {
   CheckFields(node, {"status", "body", "headers", "cut_after"});
-  if (const Node field = node["status"]) {
+  if (const YamlPlace field = node["status"]) {
     const std::int64_t status = ReadInteger(field);
     if (status < 400 || status > 599) FailAt(field, "status is not in 400 to 599");
     answer.fail_status = static_cast<int>(status);
   }
-  if (const Node body = node["body"]) answer.fail_body = ReadAnyText(body);
-  if (const Node field = node["cut_after"]) {
+  if (const YamlPlace body = node["body"]) answer.fail_body = ReadAnyText(body);
+  if (const YamlPlace field = node["cut_after"]) {
     const std::int64_t bytes = ReadInteger(field);
     if (bytes < 0) FailAt(field, "cut_after is negative");
     answer.cut_after = static_cast<std::size_t>(bytes);
   }
-  if (const Node headers = node["headers"]) {
+  if (const YamlPlace headers = node["headers"]) {
     for (const YamlEntry& header : EntriesOf(headers)) {
       answer.fail_headers.emplace_back(header.key, ReadAnyText(header.value));
     }
   }
 }
 
-Usage ReadUsage(const Node& node) {
+Usage ReadUsage(const YamlPlace& node) {
   CheckFields(node, {"input", "output", "cached", "cache_write", "reasoning"});
   const auto tokens = [&](std::string_view key) {
-    const Node field = node[key];
+    const YamlPlace field = node[key];
     const std::int64_t number = field ? ReadInteger(field) : 0;
     if (number < 0) FailAt(field, fmt::format("{} is negative", key));
     return number;
@@ -226,7 +226,7 @@ Usage ReadUsage(const Node& node) {
   return usage;
 }
 
-std::vector<TokenChance> ReadLogprobs(const Node& node) {
+std::vector<TokenChance> ReadLogprobs(const YamlPlace& node) {
   std::vector<TokenChance> chances;
   for (const YamlEntry& entry : EntriesOf(node)) {
     const auto logprob = ParseNumber(entry.value.scalar);
@@ -239,21 +239,21 @@ std::vector<TokenChance> ReadLogprobs(const Node& node) {
   return chances;
 }
 
-Script::Answer ReadAnswer(const Node& node) {
+Script::Answer ReadAnswer(const YamlPlace& node) {
   Script::Answer answer;
-  if (const Node reply = node["reply"]) answer.text = ReadAnyText(reply);
-  if (const Node thinking = node["thinking"]) answer.thinking = ReadAnyText(thinking);
-  if (const Node calls = node["tool_calls"]) {
+  if (const YamlPlace reply = node["reply"]) answer.text = ReadAnyText(reply);
+  if (const YamlPlace thinking = node["thinking"]) answer.thinking = ReadAnyText(thinking);
+  if (const YamlPlace calls = node["tool_calls"]) {
     for (const YamlNode& call : ItemsOf(calls)) {
       answer.tool_calls.push_back(ReadToolCall(call));
       answer.finish = Finish::kToolCalls;
     }
   }
-  if (const Node finish = node["finish"]) answer.finish = ReadFinish(finish);
-  if (const Node usage = node["usage"]) answer.usage = ReadUsage(usage);
-  if (const Node chances = node["logprobs"]) answer.first_tokens = ReadLogprobs(chances);
-  if (const Node fail = node["fail"]) ReadFail(fail, answer);
-  if (const Node field = node["delay"]) {
+  if (const YamlPlace finish = node["finish"]) answer.finish = ReadFinish(finish);
+  if (const YamlPlace usage = node["usage"]) answer.usage = ReadUsage(usage);
+  if (const YamlPlace chances = node["logprobs"]) answer.first_tokens = ReadLogprobs(chances);
+  if (const YamlPlace fail = node["fail"]) ReadFail(fail, answer);
+  if (const YamlPlace field = node["delay"]) {
     const auto delay = ParseDuration(field->scalar);
     if (!delay) FailAt(field, delay.error().message);
     answer.delay = *delay;
@@ -261,7 +261,7 @@ Script::Answer ReadAnswer(const Node& node) {
   return answer;
 }
 
-std::int64_t ReadTimes(const Node& node, const Rule& rule) {
+std::int64_t ReadTimes(const YamlPlace& node, const Rule& rule) {
   constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
   const bool conditions =
       rule.when || !rule.purposes.empty() || !rule.paths.empty() || !rule.turns.empty();
@@ -272,7 +272,7 @@ std::int64_t ReadTimes(const Node& node, const Rule& rule) {
   return times;
 }
 
-Rule ReadRule(const Node& node) {
+Rule ReadRule(const YamlPlace& node) {
   Rule rule;
   if (node.is_scalar()) {
     rule.answer.text = node->scalar;
@@ -284,7 +284,7 @@ Rule ReadRule(const Node& node) {
   if (!node["reply"] && !node["tool_calls"] && !node["fail"]) {
     FailAt(node, "a rule needs reply, tool_calls or fail");
   }
-  if (const Node when = node["when"]) {
+  if (const YamlPlace when = node["when"]) {
     auto pattern = Pattern::Make(when->scalar);
     if (!pattern) FailAt(when, pattern.error().message);
     rule.when = std::move(*pattern);
@@ -297,9 +297,9 @@ Rule ReadRule(const Node& node) {
   return rule;
 }
 
-std::vector<Rule> ReadRules(const Node& root) {
-  const Node rules = root["rules"];
-  const Node list = rules ? rules : root;
+std::vector<Rule> ReadRules(const YamlPlace& root) {
+  const YamlPlace rules = root["rules"];
+  const YamlPlace list = rules ? rules : root;
   if (!list.is_list()) FailAt(list, "a script is a list of rules, or {rules: [...]}");
   return OneOrMore(list, ReadRule);
 }
@@ -442,7 +442,7 @@ Result<std::shared_ptr<Script>> Script::Parse(std::string_view yaml, std::string
   DOSSIER_ASSIGN_OR_RETURN(const YamlNode root, ParseScript(yaml, name));
   std::vector<Rule> rules;
   DOSSIER_RETURN_IF_ERROR(
-      ReadYamlTree(root, name, [&](const Node& node) { rules = ReadRules(node); }));
+      ReadYamlTree(root, name, [&](const YamlPlace& node) { rules = ReadRules(node); }));
   return std::make_shared<RuleScript>(std::string(name), std::move(rules));
 }
 

@@ -147,8 +147,8 @@ TEST(ServedDialectTest, FailuresCutsAndExhaustionHaveTheProvidersForm) {  // MOD
 }
 
 // What a client of ours would never send.
-ProviderAnswer Post(const HttpListener& server, std::string_view target, std::string body,
-                    std::vector<std::string> headers = {"anthropic-version: 2023-06-01"}) {
+HttpAnswer Post(const HttpListener& server, std::string_view target, std::string body,
+                std::vector<std::string> headers = {"anthropic-version: 2023-06-01"}) {
   static const auto loop = *HttpLoop::Make();
   headers.emplace_back("Content-Type: application/json");
   const auto answer = AskHttp(*loop,
@@ -156,7 +156,7 @@ ProviderAnswer Post(const HttpListener& server, std::string_view target, std::st
                                .headers = std::move(headers),
                                .body = std::move(body)},
                               1 << 20, {});
-  return answer ? *answer : ProviderAnswer{.body = answer.error().message};
+  return answer ? *answer : HttpAnswer{.body = answer.error().message};
 }
 
 TEST(ServedDialectTest, WhatTheProviderWouldRefuseIsRefusedAndUsesUpNoRule) {  // MOD-50, ASM-80
@@ -188,7 +188,7 @@ TEST(ServedDialectTest, WhatTheProviderWouldRefuseIsRefusedAndUsesUpNoRule) {  /
   };
   auto server = Serve("- still here\n");
   for (const Wrong& wrong : cases) {
-    const ProviderAnswer answer = Post(*server, wrong.target, wrong.body);
+    const HttpAnswer answer = Post(*server, wrong.target, wrong.body);
     EXPECT_EQ(answer.status, 400) << wrong.body;
     EXPECT_THAT(answer.body, HasSubstr(wrong.why)) << wrong.body;
   }

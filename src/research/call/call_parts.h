@@ -1,4 +1,4 @@
-// What all calls of a run share: layouts, models, prompt logs.
+// The parts that all calls of a run share: layouts, models, prompt logs.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto parts, CallParts::Load(std::move(options)));
 //   DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel* model, parts->Model("code"));

@@ -1,4 +1,4 @@
-// Whether a payload is the reply that a call site asks for, and what its caller gets of it.
+// Checks whether a payload is the reply that a call site asks for, and gives the caller its value.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const ReplySchemas schemas, ReplySchemas::Load());
 //   DOSSIER_ASSIGN_OR_RETURN(const Payload payload, schemas.Read(site, text));

@@ -1,4 +1,5 @@
-// What a node may write to the disk, in any backend: its workspace, and what it installs beside it.
+// Limits the bytes that a node may write, in any backend: its workspace, and what it installs
+// beside it.
 //
 //   factory = WithDiskLimit(std::move(factory), {.bytes = 16ull << 30});   // exec.disk
 //

@@ -1,5 +1,4 @@
-// What a model is told about the machine that its commands run on: facts found by commands inside
-// the sandbox.
+// Collects the facts about a machine that prompts show, by commands inside the sandbox.
 //
 //   const MachineFacts found = Probe(*backend, {.timeout_seconds = 3600}, cancel);
 //   prefix.environment = EnvironmentText(found);

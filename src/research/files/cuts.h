@@ -1,5 +1,5 @@
-// What a prompt or an event shows of a long text. Each cut says how much went; the whole text stays
-// in the log.
+// Cuts long texts for prompts and events. Each cut says how much went; the whole text stays in the
+// log.
 //
 //   node.term_out = CutNodeOutput(output);                  // head, a note, tail
 //   Json summary = CutTail(result.err, kCommandSummary);    // its last lines

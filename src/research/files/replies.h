@@ -1,4 +1,4 @@
-// What models reply, read: objects, lines with known prefixes, scripts, LaTeX.
+// Reads replies of models: JSON objects, lines with known prefixes, scripts, LaTeX.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const JsonReply reply, ReadJsonReply(payload));
 //   const std::string_view prefixes[] = {"HYPERPARAM NAME", "DESCRIPTION"};

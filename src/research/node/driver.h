@@ -1,4 +1,5 @@
-// What the parts of the driver share: round.h, node_work.h, stage_loop.h, stage_end.h, report.h.
+// The data that the parts of the driver share: round.h, node_work.h, stage_loop.h, stage_end.h,
+// report.h.
 //
 //   const CallRequest request{.site = "define_metrics", .prefix = CallPrefix(driver)};
 //   DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, driver.caller().Call(request, cancel));

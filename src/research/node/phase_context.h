@@ -1,6 +1,6 @@
 // What the phases of one node share: its services, its sandbox, its result so far.
 //
-// Private to the phases (phases.cc, phase0.cc, phase1.cc, phase_run.cc).
+// Private to the phases (phases.cc, phase0.cc, phase1.cc).
 // Thread-safety: one owner, one thread.
 
 #ifndef DOSSIER_RESEARCH_NODE_PHASE_CONTEXT_H_

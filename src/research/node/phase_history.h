@@ -1,4 +1,4 @@
-// What a node tells the plan of its children: its history, a JSON object.
+// The history of a node as a JSON object, which the plans of its children are shown.
 //
 //   {"phase_summaries": {"phase1": "done: 3 steps", …},
 //    "phase1_steps_summary": {"total_steps", "failed_steps", "dependencies", "recent_commands"},

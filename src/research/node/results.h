@@ -1,5 +1,4 @@
-// What a run has found when its stages are over, or so far: the input of everything that is written
-// about it.
+// The results of a run, at its end or so far: the input of everything that is written about it.
 //
 //   RunResults results{.title = idea.title, .prefix = prefix, .best_node = best.id};
 //   results.stages.push_back({.stage = 1, .name = name, .tree = tree, .best_node = best.id});

@@ -1,4 +1,4 @@
-// Which nodes a round makes: pure, and the same for the same seed.
+// Selects the nodes that a round makes; a pure function, the same for the same seed.
 //
 //   const StageState state{.stage = 1, .name = stage, .round = 3, .nodes_left = 12};
 //   for (const Pick& pick : Select(tree, SearchOf(config), state)) Make(pick);

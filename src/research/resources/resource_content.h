@@ -1,4 +1,4 @@
-// What lies behind a resource: its tree, its texts, the hash of its bytes.
+// Reads what a resource names: its tree, its texts, the hash of its bytes.
 //
 //   ContentOptions options{.limits = LimitsOf(item), .tree = ContentWanted::kYes, .texts =
 //   ContentWanted::kYes}; DOSSIER_ASSIGN_OR_RETURN(const Content content, ReadContent(path,

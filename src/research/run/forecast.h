@@ -1,5 +1,5 @@
-// What a run will take, before it starts: from its configuration, from what earlier runs in the
-// same folder took, and from the prices of its models.
+// Estimates what a run will take before it starts: from its configuration, from earlier runs in the
+// same folder, and from the prices of its models.
 //
 //   const MeasuredRuns before = MeasureRuns("experiments");
 //   const Forecast forecast = ForecastRun({.config = &config, .models = models, .before =

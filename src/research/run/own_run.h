@@ -1,4 +1,4 @@
-// Whether a run's folder is this user's own.
+// Checks that the files that steer a run are as this user's own run wrote them, or approved them.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const OwnRun own, OwnRun::Of(folder, OwnRun::Trust::kApproved));
 //   DOSSIER_RETURN_IF_ERROR(own.Check());   // of a resume

@@ -1,4 +1,4 @@
-// What a run may still spend, counting what earlier processes of the same run have spent.
+// Computes what a run may still spend, counting what earlier processes of the same run have spent.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const RunSpend spent, SpendOf(*log));
 //   model::Ledger ledger(LimitsLeft(config, spent, *clock), clock);

@@ -1,4 +1,4 @@
-// What the journal of a run says, without running it: for `status`, `tree` and `report`.
+// Reads the history of a run from its journal, for `status`, `tree` and `report`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const RunHistory history, ReadRunHistory(folder));
 //   history.results.stages.back().tree.nodes

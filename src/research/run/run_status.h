@@ -1,4 +1,4 @@
-// How a run stands, as text and as JSON: `dossier research status` and `tree`.
+// The state of a run as text and as JSON, for `dossier research status` and `tree`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const ResearchProgress status, ReadRunStatus(history, *clock));
 //   out << StatusText(status);

@@ -1,19 +1,104 @@
 #include "research/search/round.h"
 
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/hash.h"
 #include "research/files/cuts.h"
+#include "research/files/replies.h"
+#include "research/node/driver.h"
+#include "research/node/node_request.h"
 #include "research/search/slots.h"
 #include "research/search/stage_rules.h"
-#include "research/search/trial_ideas.h"
 #include "research/tree/metric.h"
 
 namespace dossier::research {
 namespace {
+
+// What the slots of stages 2 and 4 try: one idea a slot, asked one after another, so that each
+// knows of those before it, pending ones too.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const std::optional<TrialIdea> idea,
+//                            AskTrialIdea(driver, {.tree = &tree, .node = &node, .base = &best,
+//                                                  .pending = pending}, cancel));
+//   if (!idea) continue;          // five bad replies: the slot stays empty
+//
+// Errors: those of Caller::Call. Thread-safety: blocks its caller.
+
+struct TrialQuestion {
+  const Tree* tree = nullptr;
+  const Node* node = nullptr;  // of the slot: kTuning or kAblation
+  const Node* base = nullptr;
+  std::span<const TrialIdea> pending;  // of this round's earlier slots
+  int stage = 2;
+};
+
+struct TrialSite {
+  std::string_view site, name_key, description_key;
+};
+constexpr TrialSite kTuningSite{"tuning_idea", "HYPERPARAM NAME", "DESCRIPTION"};
+constexpr TrialSite kAblationSite{"ablation_idea", "ABLATION NAME", "ABLATION DESCRIPTION"};
+
+const TrialSite& SiteOf(NodeKind kind) {
+  return kind == NodeKind::kAblation ? kAblationSite : kTuningSite;
+}
+
+const std::string& TrialName(const Node& node) {
+  return node.kind == NodeKind::kAblation ? node.ablation_name : node.hyperparam_name;
+}
+
+JsonArray Tried(const TrialQuestion& question) {
+  JsonArray tried;
+  for (const Node& node : question.tree->nodes) {
+    if (node.kind != question.node->kind || node.is_seed_node) continue;
+    tried.push_back(JsonObject{{"name", TrialName(node)},
+                               {"params", node.plan},
+                               {"metrics", node.metric ? MetricText(*node.metric) : "N/A"}});
+  }
+  for (const TrialIdea& idea : question.pending) {
+    tried.push_back(
+        JsonObject{{"name", idea.name}, {"params", idea.description}, {"metrics", "pending"}});
+  }
+  return tried;
+}
+
+// What a program consists of, and what it is hoped to show, as its plan says it.
+void AddComponents(const Node& base, CallRequest* request) {
+  const Json* strategy = Find(base.phase0_plan, "implementation_strategy");
+  request->sections.push_back({"components", strategy ? *strategy : Json(base.plan)});
+  request->sections.push_back(
+      {"expected_impact", Json(FindString(base.summary, "significance").value_or(""))});
+}
+
+Result<std::optional<TrialIdea>> AskTrialIdea(const Driver& driver, const TrialQuestion& question,
+                                              const CancelToken& cancel) {
+  const TrialSite& site = SiteOf(question.node->kind);
+  CallRequest request{
+      .site = std::string(site.site),
+      .scope = ScopeOf(*question.node, site.site),
+      .alias = fmt::format("stage{}_{}_prompt", question.stage, site.site),
+      .prefix = CallPrefix(driver),
+      .sections = {{"base_code", Json(question.base->code)}, {"tried", Json(Tried(question))}},
+      .memory_query = driver.query};
+  AddResults(*question.base, &request);
+  request.sections.push_back({"hint", Json(question.base->hint)});
+  if (question.node->kind == NodeKind::kAblation) AddComponents(*question.base, &request);
+  DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, driver.caller().Call(request, cancel));
+  DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, question.node->id, outcome.warnings));
+  if (outcome.failure) {
+    DOSSIER_RETURN_IF_ERROR(
+        KeepWarning(driver, question.node->id,
+                    "no idea for this slot, it stays empty: " + FailureText(*outcome.failure)));
+    return std::optional<TrialIdea>();
+  }
+  const std::string_view keys[] = {site.name_key, site.description_key};
+  const auto reply = ReadKeywords(outcome.payload, keys);
+  return std::optional(
+      TrialIdea{.name = reply[0].value_or(""), .description = reply[1].value_or("")});
+}
 
 JsonArray PicksJson(const std::vector<Pick>& picks) {
   JsonArray list;

@@ -1,4 +1,4 @@
-// What the manager of a run asks about a stage as a whole.
+// The questions that the manager of a run asks a model about a whole stage.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const StageCompletion answer, AskCompletion(driver, view, cancel));
 //   if (answer.state == StageCompletion::State::kComplete) break;

@@ -1,4 +1,4 @@
-// What people want of the nodes of a run: work on this one, leave that one alone, try this.
+// The wishes of people about the nodes of a run: work on this one, leave that one alone, try this.
 //
 //   DOSSIER_RETURN_IF_ERROR(LeaveOrder(folder, {.kind = SteerKind::kPin, .node = id}));  // anybody
 //   DOSSIER_ASSIGN_OR_RETURN(const std::size_t count, steering.Take("1_initial…/3"));    // the run

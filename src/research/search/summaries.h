@@ -1,4 +1,4 @@
-// What a stage found, as JSON: one record a node that matters, and a text by a model.
+// Summarises a stage: one JSON record for each node that matters, and a text by a model.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Json summary, SummarizeStage(services, results, stage, cancel));
 //   const Json all = ReadSummaries(run_folder);   // {"baseline": …, "research": …, "ablation": …}

@@ -1,5 +1,5 @@
-// What a client is sent while work goes on, by a thread of its own once it is opened, so that a
-// slow reader never holds up the work; and whether that client is still there.
+// Sends events to a client while work goes on. Each open stream has a thread of its own, so that a
+// slow reader never holds up the work, and knows whether its client is still there.
 //
 //   EventStream stream(exchange, {.heartbeat = 5s, .comment = [&] { return progress(); },
 //                                 .on_gone = [&] { source.Cancel("the client is gone"); }});

@@ -1,5 +1,4 @@
-// What all addresses of the server share: who may ask, in which form, how often, and how it is told
-// what went wrong.
+// The parts that all addresses of the server share: access, forms of requests, rate limits, errors.
 //
 //   Front front(setting, {{"GET", "/v1/models", Scope::kRead, [&](Call& call) { … }}});
 //   front.Handle(exchange);                  // finds the route, checks, calls its handler

@@ -1,4 +1,5 @@
-// Whether an address leads to this machine or its network, which clients from elsewhere cannot see.
+// Recognises addresses that lead to this machine or its network, which clients from elsewhere must
+// not reach.
 //
 //   if (IsNear(*ParseUrl("http://169.254.169.254/latest"))) …
 //

@@ -480,6 +480,83 @@ Result<ChatRequest> ReadChatRequest(const Json& body, const RequestReading& read
   return out;
 }
 
+namespace {
+
+// A part of an item of a response's input, as a part of a chat message. Errors: kUsage.
+Result<JsonObject> ChatPart(const Json& part, const std::string& path) {
+  const std::string type = TextAt(part, "type");
+  if (type == "input_text" || type == "output_text") {
+    return JsonObject{{"type", "text"}, {"text", TextAt(part, "text")}};
+  }
+  if (type == "input_file") {
+    JsonObject file;
+    for (const char* key : {"file_id", "filename", "file_data"}) {
+      if (const Json* value = Find(part, key)) file[key] = *value;
+    }
+    return JsonObject{{"type", "file"}, {"file", std::move(file)}};
+  }
+  if (type == "input_image") {
+    return JsonObject{{"type", "image_url"},
+                      {"image_url", JsonObject{{"url", TextAt(part, "image_url")}}}};
+  }
+  return Wrong(path + ".content", "holds a part that is no input_text, input_file or input_image");
+}
+
+// An item of a response's input, as a chat message. Errors: kUsage.
+Result<JsonObject> ChatMessage(const Json& item, const std::string& path) {
+  if (const std::string type = TextAt(item, "type"); !type.empty() && type != "message") {
+    return Wrong(path + ".type", "must be message");
+  }
+  const Json* content = Find(item, "content");
+  if (!content) return Wrong(path + ".content", "is missing");
+  JsonObject message{{"role", TextAt(item, "role")}};
+  if (content->is_string()) {
+    message["content"] = *content;
+    return message;
+  }
+  JsonArray parts;
+  for (const Json& part : content->is_array() ? content->get_array() : JsonArray()) {
+    DOSSIER_ASSIGN_OR_RETURN(JsonObject chat_part, ChatPart(part, path));
+    parts.push_back(std::move(chat_part));
+  }
+  message["content"] = std::move(parts);
+  return message;
+}
+
+// Appends the input of a response. Errors: kUsage.
+Status AddInput(const Json& body, JsonArray* messages) {
+  const Json* input = Find(body, "input");
+  if (!input) return Wrong("input", "is missing");
+  if (input->is_string()) {
+    messages->push_back(JsonObject{{"role", "user"}, {"content", *input}});
+    return {};
+  }
+  const JsonArray* items = input->if_array();
+  if (!items) return Wrong("input", "must be a text or a list of messages");
+  for (std::size_t i = 0; i < items->size(); ++i) {
+    DOSSIER_ASSIGN_OR_RETURN(JsonObject message,
+                             ChatMessage((*items)[i], fmt::format("input[{}]", i)));
+    messages->push_back(std::move(message));
+  }
+  return {};
+}
+
+// `text.format` of a response, as `response_format` of a chat.
+void SetFormat(const Json& body, JsonObject* chat) {
+  const Json* text = Find(body, "text");
+  const Json* format = text ? Find(*text, "format") : nullptr;
+  if (format && TextAt(*format, "type") == "json_schema") {
+    const Json* schema = Find(*format, "schema");
+    (*chat)["response_format"] =
+        JsonObject{{"type", "json_schema"},
+                   {"json_schema", JsonObject{{"schema", schema ? *schema : Json(JsonObject())}}}};
+  } else if (format) {
+    (*chat)["response_format"] = *format;
+  }
+}
+
+}  // namespace
+
 Result<Json> ChatOfResponses(const Json& body, const JsonArray& earlier) {
   if (!body.is_object()) return Wrong("body", "must be a JSON object");
   for (const char* key : {"conversation", "prompt"}) {
@@ -494,51 +571,7 @@ Result<Json> ChatOfResponses(const Json& body, const JsonArray& earlier) {
     messages.push_back(JsonObject{{"role", "system"}, {"content", text}});
   }
   for (const Json& message : earlier) messages.push_back(message);
-  const Json* input = Find(body, "input");
-  if (!input) return Wrong("input", "is missing");
-  if (input->is_string()) {
-    messages.push_back(JsonObject{{"role", "user"}, {"content", *input}});
-  } else if (const JsonArray* items = input->if_array()) {
-    for (std::size_t i = 0; i < items->size(); ++i) {
-      const Json& item = (*items)[i];
-      const std::string path = fmt::format("input[{}]", i);
-      if (const std::string type = TextAt(item, "type"); !type.empty() && type != "message") {
-        return Wrong(path + ".type", "must be message");
-      }
-      const Json* content = Find(item, "content");
-      if (!content) return Wrong(path + ".content", "is missing");
-      JsonObject message{{"role", TextAt(item, "role")}};
-      if (content->is_string()) {
-        message["content"] = *content;
-      } else {
-        JsonArray parts;
-        for (const Json& part : content->is_array() ? content->get_array() : JsonArray()) {
-          const std::string type = TextAt(part, "type");
-          if (type == "input_text" || type == "output_text") {
-            parts.push_back(JsonObject{{"type", "text"}, {"text", TextAt(part, "text")}});
-          } else if (type == "input_file") {
-            JsonObject file;
-            for (const char* key : {"file_id", "filename", "file_data"}) {
-              if (const Json* value = Find(part, key)) file[key] = *value;
-            }
-            parts.push_back(JsonObject{{"type", "file"}, {"file", std::move(file)}});
-          } else if (type == "input_image") {
-            parts.push_back(
-                JsonObject{{"type", "image_url"},
-                           {"image_url", JsonObject{{"url", TextAt(part, "image_url")}}}});
-          } else {
-            return Wrong(path + ".content",
-                         "holds a part that is no input_text, input_file or "
-                         "input_image");
-          }
-        }
-        message["content"] = std::move(parts);
-      }
-      messages.push_back(std::move(message));
-    }
-  } else {
-    return Wrong("input", "must be a text or a list of messages");
-  }
+  DOSSIER_RETURN_IF_ERROR(AddInput(body, &messages));
   JsonObject chat{{"model", TextAt(body, "model")}, {"messages", std::move(messages)}};
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSame{
       {{"temperature", "temperature"},
@@ -550,16 +583,7 @@ Result<Json> ChatOfResponses(const Json& body, const JsonArray& earlier) {
   for (const auto& [from, to] : kSame) {
     if (const Json* value = Find(body, from)) chat[to] = *value;
   }
-  const Json* text = Find(body, "text");
-  const Json* format = text ? Find(*text, "format") : nullptr;
-  if (format && TextAt(*format, "type") == "json_schema") {
-    const Json* schema = Find(*format, "schema");
-    chat["response_format"] =
-        JsonObject{{"type", "json_schema"},
-                   {"json_schema", JsonObject{{"schema", schema ? *schema : Json(JsonObject())}}}};
-  } else if (format) {
-    chat["response_format"] = *format;
-  }
+  SetFormat(body, &chat);
   return Json(std::move(chat));
 }
 

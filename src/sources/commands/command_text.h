@@ -1,5 +1,4 @@
-// What a command printed, made fit for a prompt while it streams by: clean and capped, never held
-// whole.
+// Cleans and caps the output of a command for a prompt while it streams by; it is never held whole.
 //
 //   CommandText text({.cap = 65'536, .rules = CommandRules::kDossier});
 //   text.Add(block);  text.Add(next);

@@ -1,5 +1,6 @@
-// Which files a task is about: words in names, declarations, text and imports, weighed by how rare
-// they are (BM25 over fields), then imports and git history between files. A step of Pack.
+// Ranks files by how well they fit a task: words in names, declarations, text and imports, weighed
+// by how rare they are (BM25 over fields), then imports and git history between files. A step of
+// Pack.
 //
 //   const TaskRanking ranking("fix the budget cascade");
 //   TaskWordCounts text = ranking.Read(path, code, content);        // in any thread

@@ -1,4 +1,4 @@
-// Where a repository stands: branch, commit, and what `--with` asks for.
+// The state of a repository: branch, commit, and what `--with` asks for.
 //
 //   RepoWatch watch(".");
 //   const RepoFacts facts = watch.Get();     // facts.branch "main", facts.head "0123456"
