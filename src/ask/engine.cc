@@ -340,7 +340,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
                                   EventSink& events, const Continuation* how) {
   if (!how) {
     DOSSIER_RETURN_IF_ERROR(CheckMedia(request));
-    if (options_.journal) {
+    if (options_.journal && !request.media.empty()) {
       DOSSIER_RETURN_IF_ERROR(StoreMedia(request.media, options_.journal->content()));
     }
   }

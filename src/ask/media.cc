@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "assembly/layout/image.h"
 #include "base/hash.h"
+#include "base/net/named_place.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "inspect/describe/describe.h"
@@ -61,8 +61,8 @@ Result<Medium> MediumOf(std::string name, std::string from, std::string_view byt
   if (bytes.size() > kMaxImage) {
     return MakeError(ErrorCode::kTooLong, "{} is larger than {} bytes", from, kMaxImage);
   }
-  auto image = assembly::ImageBlock(bytes);
-  if (!image) {
+  const std::string_view type = ImageType(bytes);
+  if (type.empty()) {
     return MakeError(ErrorCode::kInvalidArgument, "{} is no image (PNG, JPEG, GIF, WebP)", from);
   }
   // A file that begins as an image may have been cut off: a provider would refuse it late, or a
@@ -76,7 +76,10 @@ Result<Medium> MediumOf(std::string name, std::string from, std::string_view byt
     return MakeError(ErrorCode::kDamaged, "{} is damaged: its width and height cannot be read",
                      from);
   }
-  return MakeMedium(std::move(name), std::move(from), std::move(*image));
+  return MakeMedium(std::move(name), std::move(from),
+                    {.type = assembly::Block::Type::kImage,
+                     .text = Base64(bytes),
+                     .media_type = std::string(type)});
 }
 
 Status CheckNamesDiffer(std::span<const Medium> media) {

@@ -136,7 +136,8 @@ class SentRecord {
     if (!waits_) return run_.log.Add("request.failed", std::move(failed));
     for (auto& [key, value] : failed) (*waits_)[key] = std::move(value);
     (*waits_)["unsent"] = true;
-    run_.log.AddTold("request.failed", std::move(*waits_), "messages", messages_);
+    (*waits_)["messages"] = run_.log.log().Unsent(messages_);
+    run_.log.Add("request.failed", std::move(*waits_));
     waits_.reset();
   }
 

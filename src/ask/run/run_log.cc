@@ -71,14 +71,14 @@ Result<std::string> RunLog::ReadBody(const Json* body) const {
   return journal_->ReadBody(*body);
 }
 
-void RunLog::AddTold(std::int64_t call, std::string_view type, JsonObject data,
-                     std::string_view key, const assembly::Messages& messages) {
+void RunLog::AddSent(std::int64_t call, JsonObject data, std::string_view key,
+                     const assembly::Messages& messages) {
   std::lock_guard lock(telling_);
   data[key] = Messages(messages);
-  Add(call, type, std::move(data));
+  Add(call, "request.sent", std::move(data));
 }
 
-Json RunLog::Messages(const assembly::Messages& messages) {
+Json RunLog::Listed(const assembly::Messages& messages, Telling telling) {
   JsonArray list;
   const auto add = [&](std::string_view role, const std::string& text) {
     const std::string hash = Sha256Hex(fmt::format("{}\n{}", role, text));
@@ -86,13 +86,20 @@ Json RunLog::Messages(const assembly::Messages& messages) {
     bool known = false;
     {
       std::lock_guard lock(mutex_);
-      const auto [place, added] = told_.emplace(hash, last_told_ + 1);
-      if (added) ++last_told_;
-      number = place->second;
-      known = !added && untold_.erase(number) == 0;
+      const auto earlier = told_.find(hash);
+      const bool added = earlier == told_.end();
+      if (!added) number = earlier->second;
+      if (telling == Telling::kNames) {
+        known = !added && !untold_.contains(number);
+      } else {
+        if (added) told_[hash] = number = ++last_told_;
+        known = !added && untold_.erase(number) == 0;
+      }
     }
     if (known) {
       list.push_back(Json(number));
+    } else if (telling == Telling::kNames) {
+      list.push_back(JsonObject{{"role", role}, {"body", Body(text)}});
     } else {
       list.push_back(JsonObject{{"n", number}, {"role", role}, {"body", Body(text)}});
     }

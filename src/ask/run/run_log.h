@@ -51,11 +51,6 @@ class RunLog {
   // `request.sent`, with `messages` under `key`: in one step, so that no other request of the run
   // names a message before it is told.
   void AddSent(std::int64_t call, JsonObject data, std::string_view key,
-               const assembly::Messages& messages) {
-    AddTold(call, "request.sent", std::move(data), key, messages);
-  }
-  // The same for another event that holds messages.
-  void AddTold(std::int64_t call, std::string_view type, JsonObject data, std::string_view key,
                const assembly::Messages& messages);
   // Whether the record has the answer to the loop's next request, which is for `purpose`: the
   // request is then used up in its place, before a gate looks for the answer.
@@ -81,7 +76,10 @@ class RunLog {
   Result<std::string> ReadBody(const Json* body) const;
   // The messages of a request: [1, 2, {"n":3,"role":"user","body":…}]. Each is told once a run, the
   // first time it is sent, and is only named after that: a turn adds what is new in it.
-  Json Messages(const assembly::Messages& messages);
+  Json Messages(const assembly::Messages& messages) { return Listed(messages, Telling::kTells); }
+  // The same of a request that never left, whose messages are told by whichever is sent first:
+  // those that no request has told stand there without a number.
+  Json Unsent(const assembly::Messages& messages) { return Listed(messages, Telling::kNames); }
   // The root's are among `warnings`; what a child is warned of is in the journal.
   void Warn(std::int64_t call, std::string_view code, Json data = nullptr);
   void Delta(std::string_view text) { sink_.OnDelta(text); }
@@ -90,6 +88,8 @@ class RunLog {
   std::vector<Warning> warnings() const;
 
  private:
+  enum class Telling : std::uint8_t { kTells, kNames };
+  Json Listed(const assembly::Messages& messages, Telling telling);
   void NoteUntold(const JsonObject& data);
   void Write(std::int64_t call, std::string_view type, JsonObject data);
 
@@ -124,10 +124,6 @@ class CallLog {
   Result<std::string> ReadBody(const Json* body) const { return log_.ReadBody(body); }
   void AddSent(JsonObject data, std::string_view key, const assembly::Messages& messages) const {
     log_.AddSent(call_, std::move(data), key, messages);
-  }
-  void AddTold(std::string_view type, JsonObject data, std::string_view key,
-               const assembly::Messages& messages) const {
-    log_.AddTold(call_, type, std::move(data), key, messages);
   }
   bool HasAnswered(std::string_view purpose) const { return log_.HasAnswered(call_, purpose); }
   // Only the root's reply is shown while it arrives: those of many calls would mix.

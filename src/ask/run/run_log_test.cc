@@ -99,6 +99,21 @@ TEST(RunLogTest, AMessageIsToldOnceAndNamedAfterThat) {  // REC-68
   EXPECT_EQ(ToJson(log.Messages(messages)), "[1,2,3]");
 }
 
+TEST(RunLogTest, WhatNeverLeftTellsNoMessage) {  // REC-55, REC-68
+  Watcher watcher;
+  RunLog log(nullptr, watcher, SystemClock());
+  log.Start({});
+  assembly::Messages messages;
+  messages.turns.push_back({assembly::Role::kUser, {{.text = "sent"}}});
+  log.Messages(messages);
+  messages.turns.push_back({assembly::Role::kAssistant, {{.text = "not sent"}}});
+  EXPECT_EQ(ToJson(log.Unsent(messages)),
+            R"([1,{"role":"assistant","body":{"text":"not sent","bytes":8}}])");
+  EXPECT_EQ(ToJson(log.Messages(messages)),
+            R"([1,{"n":2,"role":"assistant","body":{"text":"not sent","bytes":8}}])");
+  EXPECT_EQ(ToJson(log.Unsent(messages)), "[1,2]");
+}
+
 TEST(RunLogTest, AWarningIsAnEventAndIsKept) {
   Watcher watcher;
   RunLog log(nullptr, watcher, SystemClock());

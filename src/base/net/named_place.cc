@@ -60,4 +60,12 @@ Result<std::string> ReadNamedPlace(const std::string& place, std::uint64_t most_
   return tl::unexpected(ExplainMissing(std::move(file.error()), place));
 }
 
+std::string_view ImageType(std::string_view bytes) {
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (bytes.starts_with("\xFF\xD8\xFF")) return "image/jpeg";
+  if (bytes.starts_with("GIF87a") || bytes.starts_with("GIF89a")) return "image/gif";
+  if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "image/webp";
+  return {};
+}
+
 }  // namespace dossier

@@ -1,4 +1,5 @@
-// What somebody named by a path or a web address: read, or fetched, once.
+// What somebody named by a path or a web address: read, or fetched, once; and whether it is an
+// image.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string bytes,
 //                            ReadNamedPlace("https://example.org/plan.png", 16 << 20,
@@ -12,6 +13,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/cancel.h"
 #include "base/result.h"
@@ -29,6 +31,10 @@ Result<std::string> FetchAddress(const std::string& url, std::uint64_t most_byte
 // kInvalidArgument (a folder, a pipe, a device), kIo, kPermission; those of FetchAddress.
 Result<std::string> ReadNamedPlace(const std::string& place, std::uint64_t most_bytes,
                                    Network network, const CancelToken& cancel);
+
+// The media type of an image that providers take (PNG, JPEG, GIF, WebP), as its first bytes prove
+// it: "image/png". Empty for anything else; the rest of the bytes may be damaged.
+std::string_view ImageType(std::string_view bytes);
 
 }  // namespace dossier
 

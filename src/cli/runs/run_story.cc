@@ -161,7 +161,7 @@ class RunStory {
 void RunStory::Tell(const store::Event& event) {
   const Json data(event.data);
   call_ = event.call;
-  if (event.type == "request.sent" || Find(data, "unsent")) {
+  if (event.type == "request.sent") {
     NoteMessages(Find(data, "messages"));
     NoteMessages(Find(data, "system"));
   }
@@ -276,7 +276,9 @@ void RunStory::TellReply(const Json& data) {
 void RunStory::TellFailure(const Json& data) {
   const std::string why =
       fmt::format("{}: {}", TextIn(data, "kind"), FindString(data, "message").value_or(""));
-  if (Find(data, "unsent") && Find(data, "request")) prompts_[RequestIn(data)] = data;
+  const bool unsent = Find(data, "unsent") != nullptr;
+  if (unsent && Find(data, "request")) prompts_[RequestIn(data)] = data;
+  if (unsent && whole()) ShowMessages(Find(data, "messages"));
   if (Find(data, "request") && !whole()) {
     return TellSubcall(data, "failed, " + Safe(why.substr(0, why.find('\n'))));
   }

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "assembly/layout/image.h"
 #include "base/files/file.h"
 #include "base/files/locations.h"
 #include "base/net/url.h"
@@ -256,8 +255,10 @@ Result<Attachments> ReadAttachments(const std::vector<std::string>& places, Netw
   for (const std::string& place : places) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string bytes, ReadPlace(place, network, cancel));
     const std::string name = place == "-" ? "stdin" : place;
-    if (auto image = assembly::ImageBlock(bytes)) {
-      out.images.push_back(std::move(*image));
+    if (const std::string_view type = ImageType(bytes); !type.empty()) {
+      out.images.push_back({.type = assembly::Block::Type::kImage,
+                            .text = Base64(bytes),
+                            .media_type = std::string(type)});
       continue;
     }
     DOSSIER_ASSIGN_OR_RETURN(std::string text, TextOf(name, bytes, &out.warnings));
