@@ -193,12 +193,11 @@ class EarlySessionTest : public EngineTest {
 };
 
 TEST_F(EarlySessionTest, ItMakesReadyBeforeAnythingIsAsked) {  // REC-4, SBX-3
-  EXPECT_THAT(
-      TypesOf("[\"```repl\\nfirst = context[0]\\nFINAL_VAR('first')\\n```\"]"),
-      ElementsAre("begun", "run.started", "mode.decided", "turn.started", "request.sent",
-                  "reply.received", "code.extracted", "context.stored", "finished",
-                  "sandbox.started", "block.started", "block.done", "answer.offered",
-                  "answer.accepted", "run.finished"));
+  EXPECT_THAT(TypesOf("[\"```repl\\nfirst = context[0]\\nFINAL_VAR('first')\\n```\"]"),
+              ElementsAre("begun", "run.started", "mode.decided", "turn.started", "request.sent",
+                          "reply.received", "code.extracted", "context.stored", "finished",
+                          "sandbox.started", "block.started", "block.done", "answer.offered",
+                          "answer.accepted", "run.finished"));
 }
 
 TEST_F(EarlySessionTest, WithoutCodeItIsGivenUpAndNotSpokenOf) {  // REC-4

@@ -95,7 +95,8 @@ TEST(CoverageTest, AnySliceOfALongTextIsTracedWhole) {  // FLT-12
 TEST(CoverageTest, EverySliceOfAPromptIsTraced) {  // FLT-12
   Random random(6);
   std::string text;
-  while (text.size() < 100'000) text += fmt::format("w{}", random.Below(5000)) + (random.Below(9) == 0 ? "\n" : " ");
+  while (text.size() < 100'000)
+    text += fmt::format("w{}", random.Below(5000)) + (random.Below(9) == 0 ? "\n" : " ");
   for (int round = 0; round < 100; ++round) {
     std::string prompt = "Compare: ";
     double shown = 0;
@@ -112,7 +113,8 @@ TEST(CoverageTest, EverySliceOfAPromptIsTraced) {  // FLT-12
 }
 
 TEST(CoverageTest, APlaceIsThatOfItsOwnDocument) {  // FLT-12
-  const std::string one = "the first text says something", none, two = "another text says nothing new";
+  const std::string one = "the first text says something", none,
+                    two = "another text says nothing new";
   Coverage coverage({one, none, two});
   coverage.AddText("Judge: another text says nothing new");
   EXPECT_FALSE(coverage.Touched(0));
