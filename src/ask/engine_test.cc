@@ -137,6 +137,77 @@ TEST_F(EngineTest, CodeRunsAndAVariableIsTheAnswer) {  // REC-27, REC-A1
                   "block.done", "answer.offered", "answer.accepted", "run.finished"));
 }
 
+// Notes in the list of events when a session is begun, and when it is waited for.
+class NotingPool final : public sandbox::Pool {
+ public:
+  NotingPool(std::unique_ptr<sandbox::Pool> pool, Collector& events)
+      : pool_(std::move(pool)), events_(events) {}
+
+  void Prepare() override { pool_->Prepare(); }
+  Result<std::unique_ptr<sandbox::Session>> Open(sandbox::SessionSpec spec,
+                                                 const CancelToken& cancel) override {
+    events_.OnEvent({.type = "opened"});
+    return pool_->Open(std::move(spec), cancel);
+  }
+  Result<std::unique_ptr<sandbox::Opening>> Begin(sandbox::SessionSpec spec,
+                                                  const CancelToken& cancel) override {
+    events_.OnEvent({.type = "begun"});
+    DOSSIER_ASSIGN_OR_RETURN(auto opening, pool_->Begin(std::move(spec), cancel));
+    return std::make_unique<Noting>(std::move(opening), events_);
+  }
+
+ private:
+  class Noting final : public sandbox::Opening {
+   public:
+    Noting(std::unique_ptr<sandbox::Opening> opening, Collector& events)
+        : opening_(std::move(opening)), events_(events) {}
+    ~Noting() override {
+      if (!finished_) events_.OnEvent({.type = "dropped"});
+    }
+    Result<std::unique_ptr<sandbox::Session>> Finish() override {
+      finished_ = true;
+      events_.OnEvent({.type = "finished"});
+      return opening_->Finish();
+    }
+
+   private:
+    std::unique_ptr<sandbox::Opening> opening_;
+    Collector& events_;
+    bool finished_ = false;
+  };
+
+  std::unique_ptr<sandbox::Pool> pool_;
+  Collector& events_;
+};
+
+class EarlySessionTest : public EngineTest {
+ protected:
+  std::vector<std::string> TypesOf(std::string_view rules) {
+    request_.mode = Mode::kRecursive;
+    EngineOptions options = Options(rules);
+    options.pool =
+        std::make_shared<NotingPool>(*sandbox::Pool::Make(options.pool_options), events_);
+    EXPECT_THAT(Engine(options).Run(request_, {}, events_), Succeeds());
+    return events_.Types();
+  }
+};
+
+TEST_F(EarlySessionTest, ItMakesReadyBeforeAnythingIsAsked) {  // REC-4, SBX-3
+  EXPECT_THAT(TypesOf("[\"```repl\\nfirst = context[0]\\nFINAL_VAR('first')\\n```\"]"),
+              ElementsAre("begun", "run.started", "mode.decided", "turn.started", "request.sent",
+                          "reply.received", "code.extracted", "context.stored", "finished",
+                          "sandbox.started", "block.started", "block.done", "answer.offered",
+                          "answer.accepted", "run.finished"));
+}
+
+TEST_F(EarlySessionTest, WithoutCodeItIsGivenUpAndNotSpokenOf) {  // REC-4
+  const std::vector<std::string> types =
+      TypesOf("[\"FINAL(the letter a)\", \"FINAL(the letter a)\"]");
+  EXPECT_EQ(types.front(), "begun");
+  EXPECT_THAT(types, Contains("dropped"));
+  EXPECT_THAT(types, Not(Contains("sandbox.started")));
+}
+
 // What a user replaced, and only that, has another hash (REC-85).
 TEST_F(EngineTest, TheManifestNamesAllThatCanChangeARun) {
   const auto manifest = [&](const EngineOptions& options) {

@@ -504,8 +504,9 @@ bool IsPartOfWord(std::string_view answer, const Claim& claim) {
 
 bool LeadingNumberGrounded(std::string_view answer, const Known& known,
                            std::span<const std::string> shown) {
-  const Grounds grounds(answer, known, shown);
   const std::vector<Claim> claims = ClaimsOf(answer);
+  if (claims.empty()) return true;  // what was shown may be long, and is not needed
+  const Grounds grounds(answer, known, shown);
   bool any = false, stands = false;
   for (std::size_t i = 0; i < claims.size(); ++i) {
     const Claim& claim = claims[i];
@@ -520,8 +521,9 @@ bool LeadingNumberGrounded(std::string_view answer, const Known& known,
 
 std::string UnshownNumber(std::string_view answer, const Known& known,
                           std::span<const std::string> shown) {
-  const Grounds grounds(answer, known, shown);
   const std::vector<Claim> claims = ClaimsOf(answer);
+  if (claims.empty()) return {};
+  const Grounds grounds(answer, known, shown);
   const std::vector<std::size_t> items = PlacesOfItemNumbers(answer, claims);
   std::vector<double> others;
   std::vector<const Claim*> open, given;
@@ -560,9 +562,12 @@ std::string UnshownNumber(std::string_view answer, const Known& known,
 
 std::string MisscaledNumber(std::string_view answer, const Known& known,
                             std::span<const std::string> shown) {
+  std::vector<Claim> scaled = ClaimsOf(answer);
+  std::erase_if(scaled, [](const Claim& claim) { return claim.suffix.scales.empty(); });
+  if (scaled.empty()) return {};
   const Grounds grounds(answer, known, shown);
-  for (const Claim& claim : ClaimsOf(answer)) {
-    if (claim.suffix.scales.empty() || grounds.StandsScaled(claim)) continue;
+  for (const Claim& claim : scaled) {
+    if (grounds.StandsScaled(claim)) continue;
     return std::string(answer.substr(claim.number.begin, claim.suffix.end - claim.number.begin));
   }
   return {};

@@ -61,8 +61,7 @@ CallEnd RunCall(RunState& run, sandbox::Pool& pool, std::unique_ptr<BegunSession
   CallLoop* running = nullptr;
   CallLoop loop(run, metadata, moved, [&]() -> Result<Workbench*> {
     const auto turn = [&running] { return running ? running->turn() : 0; };
-    DOSSIER_ASSIGN_OR_RETURN(bench,
-                             Workbench::Open(run, pool, moved, turn, std::move(begun)));
+    DOSSIER_ASSIGN_OR_RETURN(bench, Workbench::Open(run, pool, moved, turn, std::move(begun)));
     return bench.get();
   });
   running = &loop;

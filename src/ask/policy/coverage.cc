@@ -24,8 +24,8 @@ struct Word {
   std::size_t begin = 0, end = 0;
 };
 
-// Where a reader of words that has come to `from` may go on, if no word that begins before `done` is
-// of interest: behind the last space before it, as no word has one inside.
+// Where a reader of words that has come to `from` may go on, if no word that begins before `done`
+// is of interest: behind the last space before it, as no word has one inside.
 std::size_t BehindSpace(std::string_view text, std::size_t from, std::size_t done) {
   constexpr std::size_t kFar = 4096;  // a longer word is read instead
   const std::size_t least = done > kFar ? std::max(from, done - kFar) : from;
@@ -67,7 +67,8 @@ std::size_t CommonStart(std::string_view a, std::string_view b) {
   constexpr std::size_t kBlock = 256;
   const std::size_t most = std::min(a.size(), b.size());
   std::size_t at = 0;
-  while (at + kBlock <= most && std::memcmp(a.data() + at, b.data() + at, kBlock) == 0) at += kBlock;
+  while (at + kBlock <= most && std::memcmp(a.data() + at, b.data() + at, kBlock) == 0)
+    at += kBlock;
   while (at < most && a[at] == b[at]) ++at;
   return at;
 }

@@ -91,6 +91,37 @@ TEST(CoverageTest, AnySliceOfALongTextIsTracedWhole) {  // FLT-12
   }
 }
 
+// The words right behind a stretch that was found are looked at as any others.
+TEST(CoverageTest, EverySliceOfAPromptIsTraced) {  // FLT-12
+  Random random(6);
+  std::string text;
+  while (text.size() < 100'000)
+    text += fmt::format("w{}", random.Below(5000)) + (random.Below(9) == 0 ? "\n" : " ");
+  for (int round = 0; round < 100; ++round) {
+    std::string prompt = "Compare: ";
+    double shown = 0;
+    for (int part = 0; part < 4; ++part) {  // each from a quarter of its own
+      const std::size_t at = part * (text.size() / 4) + random.Below(text.size() / 4 - 1000);
+      const std::size_t length = 100 + random.Below(800);
+      prompt += text.substr(at, length) + (random.Below(2) == 0 ? " and " : "\n");
+      shown += static_cast<double>(length);
+    }
+    Coverage coverage({text});
+    coverage.AddText(prompt);
+    EXPECT_NEAR(coverage.Read().by_models * static_cast<double>(text.size()), shown, 80) << prompt;
+  }
+}
+
+TEST(CoverageTest, APlaceIsThatOfItsOwnDocument) {  // FLT-12
+  const std::string one = "the first text says something", none,
+                    two = "another text says nothing new";
+  Coverage coverage({one, none, two});
+  coverage.AddText("Judge: another text says nothing new");
+  EXPECT_FALSE(coverage.Touched(0));
+  EXPECT_FALSE(coverage.Touched(1));
+  EXPECT_TRUE(coverage.Touched(2));
+}
+
 TEST(CoverageTest, AnyOrderOfSlicesGivesTheShareOfAPlainBitmap) {
   Random random(11);
   for (int round = 0; round < 200; ++round) {

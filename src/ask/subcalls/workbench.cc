@@ -396,9 +396,9 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
   // Of a child it is the same: all are forked from one process, by the same rules.
   if (run.place.depth == 0) started["report"] = session->report().ToJson();
   run.log.Add("sandbox.started", std::move(started));
-  auto bench = std::unique_ptr<Workbench>(new Workbench(
-      run, std::move(plan.texts), std::move(plan.documents), moved, std::move(turn),
-      std::move(session)));
+  auto bench = std::unique_ptr<Workbench>(new Workbench(run, std::move(plan.texts),
+                                                        std::move(plan.documents), moved,
+                                                        std::move(turn), std::move(session)));
   if (!run.request.session.past.empty()) {
     DOSSIER_RETURN_IF_ERROR(
         RestoreSession(run, bench->documents_, bench->texts_, *bench->session_));

@@ -1,7 +1,8 @@
 // What code works with once it runs: the session, the texts, the services behind the bridge.
 //
 //   std::unique_ptr<BegunSession> begun = BeginSession(run, pool);   // waits for nothing
-//   DOSSIER_ASSIGN_OR_RETURN(auto bench, Workbench::Open(run, pool, moved, turn, std::move(begun)));
+//   DOSSIER_ASSIGN_OR_RETURN(auto bench, Workbench::Open(run, pool, moved, turn,
+//   std::move(begun)));
 //
 // Built when the first block has to run, so that the first request to the model waits neither for
 // the sandbox nor for the copy of a large context. The sandbox makes ready meanwhile.
@@ -93,8 +94,7 @@ class Workbench {
   // Errors: kUnavailable (no sandbox of the asked strength), kIo (the copy failed), kDied,
   // kCancelled.
   static Result<std::unique_ptr<Workbench>> Open(RunState& run, sandbox::Pool& pool,
-                                                 const MovedTurns& moved,
-                                                 std::function<int()> turn,
+                                                 const MovedTurns& moved, std::function<int()> turn,
                                                  std::unique_ptr<BegunSession> begun);
 
   sandbox::Session& session() { return *session_; }

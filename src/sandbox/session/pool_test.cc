@@ -116,12 +116,48 @@ TEST_F(PoolTest, ManySessionsInTurnLeaveNoDescriptorBehind) {  // SBX-A10
     for (int fd = 0; fd < 1024; ++fd) count += fcntl(fd, F_GETFD) >= 0;
     return count;
   };
-  for (int i = 0; i < 2; ++i) Open();  // the second one has a spare made
+  for (int i = 0; i < 2; ++i) Output(*Open(), "print(1)");  // the second one has a spare made
   const int before = open_descriptors();
   for (int i = 0; i < 100; ++i) {
     auto session = Open();
     ASSERT_TRUE(session);
     EXPECT_EQ(Output(*session, "print(1)"), "1\n");
+  }
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+// What was begun needs no zygote that is ready, and waits for none.
+TEST_F(PoolTest, ASessionThatWasBegunIsReadyWhenItIsFinished) {  // SBX-3
+  auto pool = MakePool();
+  ASSERT_TRUE(pool);
+  const UniqueFd text = MakeContextFd("one two");
+  for (int i = 0; i < 3; ++i) {
+    SessionSpec spec{.contexts = {{.name = "text", .fd = text.get(), .bytes = 7, .characters = 7}}};
+    auto begun = (*pool)->Begin(std::move(spec));
+    ASSERT_TRUE(begun) << begun.error().message;
+    auto session = (*begun)->Finish();
+    ASSERT_TRUE(session) << session.error().message;
+    EXPECT_TRUE((*session)->report().Applied("seccomp"));
+    EXPECT_EQ(Output(**session, "print(context.split(), 'mine' in globals())\nmine = 1"),
+              "['one', 'two'] False\n");
+  }
+}
+
+TEST_F(PoolTest, ASessionThatWasBegunInVainLeavesNothingBehind) {
+  const auto open_descriptors = [] {
+    int count = 0;
+    for (int fd = 0; fd < 1024; ++fd) count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+  };
+  Output(*Open(), "print(1)");
+  Output(*Open(), "print(1)");  // from now on there is a spare
+  const int before = open_descriptors();
+  for (int i = 0; i < 20; ++i) {
+    auto begun = pool_->Begin({});
+    ASSERT_TRUE(begun);
+    if (i % 2 == 0) EXPECT_TRUE((*begun)->Finish());
+    begun->reset();
+    Output(*Open(), "print(1)");
   }
   EXPECT_EQ(open_descriptors(), before);
 }
@@ -187,6 +223,23 @@ TEST_F(PoolTest, ADeadZygoteIsStartedAgain) {  // section 6
   const BlockResult dead = Run(*first, "print(1)");
   EXPECT_EQ(dead.status, BlockStatus::kDied);
   EXPECT_EQ(Output(*first, "print(1)"), "1\n");
+}
+
+// Its process dies between the two steps, with the zygote: another one is made.
+TEST_F(PoolTest, ASessionWhoseProcessDiedBeforeItWasFinishedIsOpenedAgain) {  // section 6
+  pool_.reset();  // no children but the zygote below
+  auto pool = MakePool();
+  ASSERT_TRUE(pool);
+  ASSERT_TRUE((*pool)->Open({}));
+  const std::string children =
+      ReadFile(fmt::format("/proc/self/task/{}/children", gettid())).value_or("");
+  ASSERT_FALSE(children.empty()) << "this kernel does not list children";
+  auto begun = (*pool)->Begin({});
+  ASSERT_TRUE(begun);
+  ASSERT_EQ(kill(std::stoi(children), SIGKILL), 0);
+  auto session = (*begun)->Finish();
+  ASSERT_TRUE(session) << session.error().message;
+  EXPECT_EQ(Output(**session, "print(2)"), "2\n");
 }
 
 }  // namespace

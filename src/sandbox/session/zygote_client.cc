@@ -30,7 +30,7 @@ std::string StringOf(const JsonObject& object, std::string_view key) {
 constexpr Millis kStartTime{120'000};  // a cold disk included
 constexpr Millis kForkTime{120'000};   // a machine under load
 constexpr Millis kLoadTime{60'000};
-constexpr Millis kRehearsal{5};   // of a spare, with the fork before it
+constexpr Millis kRehearsal{2};   // of a spare until it is worth something, with the fork before it
 constexpr Millis kLookAgain{20};  // while a process that starts has not said hello
 // Below this many bytes each session decodes its contexts faster than a zygote is made.
 constexpr std::uint64_t kWorthSharing = 4u << 20;
