@@ -147,18 +147,17 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   // As http::async_read_header, but for a look at the lines before the parser joins them.
   void ReadMoreOfHead() {
-    socket_.async_read_some(
-        buffer_.prepare(kHeadPiece),
-        [self = shared_from_this()](Failure failure, std::size_t bytes) {
-          if (!failure) {
-            self->buffer_.commit(bytes);
-            return self->ParseHead();
-          }
-          self->timer_.cancel();
-          if (failure != asio::error::eof) return self->Refuse(failure);
-          const bool some = self->buffer_.size() > 0 || self->head_->got_some();
-          self->Refuse(some ? http::error::partial_message : http::error::end_of_stream);
-        });
+    socket_.async_read_some(buffer_.prepare(kHeadPiece), [self = shared_from_this()](
+                                                             Failure failure, std::size_t bytes) {
+      if (!failure) {
+        self->buffer_.commit(bytes);
+        return self->ParseHead();
+      }
+      self->timer_.cancel();
+      if (failure != asio::error::eof) return self->Refuse(failure);
+      const bool some = self->buffer_.size() > 0 || self->head_->got_some();
+      self->Refuse(some ? http::error::partial_message : http::error::end_of_stream);
+    });
   }
 
   void ParseHead() {

@@ -98,7 +98,8 @@ TEST(HttpListenerTest, AFoldedHeaderIsRefusedHoweverItArrives) {
     return ReadUntil(fd.get(), "");
   };
   for (const std::size_t piece : {1u, 7u, 4096u}) {
-    EXPECT_THAT(ask(head + "a\n b", piece), HasSubstr("200 OK"));  // of the body a line may begin so
+    EXPECT_THAT(ask(head + "a\n b", piece),
+                HasSubstr("200 OK"));  // of the body a line may begin so
     for (const char* fold : {"\r\n ", "\r\n\t"}) {
       std::string folded = head;
       folded.insert(folded.find("1\r\n") + 1, std::string(fold) + "2");

@@ -47,9 +47,10 @@ Status CheckStore(const ServeArguments& given) {
   }
   DOSSIER_RETURN_IF_ERROR(CheckStoreFlag(given.store));
   if (!given.max_usd_day) return {};
-  return MakeError(ErrorCode::kUsage,
-                   "--max-usd-day: a sum of a day cannot be kept over a store that several machines "
-                   "share; --max-cost holds for each run");
+  return MakeError(
+      ErrorCode::kUsage,
+      "--max-usd-day: a sum of a day cannot be kept over a store that several machines "
+      "share; --max-cost holds for each run");
 }
 
 Result<ServeOptions> OptionsOf(const ServeArguments& given) {

@@ -93,11 +93,10 @@ class OwnRunsOf final : public StoredRuns {
 
   Result<JsonObject> Begin(AskWish wish, const std::string& text, const ServerKey& key) override {
     if (wish.context.empty()) {
-      DOSSIER_ASSIGN_OR_RETURN(
-          const auto opened,
-          shared_.workspace.contexts().Add(
-              {{.path = {}, .text = text, .name = "context.txt", .notes = {}}}, "", {},
-              shared_.stopping));
+      DOSSIER_ASSIGN_OR_RETURN(const auto opened,
+                               shared_.workspace.contexts().Add(
+                                   {{.path = {}, .text = text, .name = "context.txt", .notes = {}}},
+                                   "", {}, shared_.stopping));
       wish.context = opened->id;
     }
     const WorkspaceOptions& options = shared_.workspace.options();

@@ -51,7 +51,8 @@ class RunsApi {
       wish.limit = *limit;
       auto page = runs_->List(call->key(), wish);
       if (!page) return call->Fail(page.error());
-      call->Reply(200, JsonObject{{"runs", std::move(page->runs)}, {"next", std::move(page->next)}});
+      call->Reply(200,
+                  JsonObject{{"runs", std::move(page->runs)}, {"next", std::move(page->next)}});
     });
   }
 
@@ -167,9 +168,9 @@ class RunsApi {
     WithEvents(call, [call](const std::string& run, const std::vector<store::Event>& events) {
       std::string text;
       for (const store::Event& event : events) text += ToJson(store::EventJson(event)) + "\n";
-      call->ReplyText(200, "application/x-ndjson", std::move(text),
-                      {{"Content-Disposition",
-                        fmt::format("attachment; filename=\"{}.jsonl\"", run)}});
+      call->ReplyText(
+          200, "application/x-ndjson", std::move(text),
+          {{"Content-Disposition", fmt::format("attachment; filename=\"{}.jsonl\"", run)}});
     });
   }
 

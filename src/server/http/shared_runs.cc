@@ -122,8 +122,7 @@ class SharedRunsOf final : public StoredRuns {
     DOSSIER_ASSIGN_OR_RETURN(const auto queue, store_.Lend());
     DOSSIER_ASSIGN_OR_RETURN(
         const std::string run,
-        QueueAsk(*queue,
-                 {.wish = std::move(wish), .context = context.get(), .owner = key.name}));
+        QueueAsk(*queue, {.wish = std::move(wish), .context = context.get(), .owner = key.name}));
     return JsonObject{{"run", run}, {"status", "queued"}};
   }
 

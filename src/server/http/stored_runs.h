@@ -1,5 +1,5 @@
-// The runs that /api/v1 shows and begins, wherever they are kept: in the journal of this user, or in
-// a store that several machines share. What their addresses have in common stands in
+// The runs that /api/v1 shows and begins, wherever they are kept: in the journal of this user, or
+// in a store that several machines share. What their addresses have in common stands in
 // runs_routes.cc. Only for .cc files of this folder.
 //
 //   const auto runs = OwnRuns(shared);

@@ -13,8 +13,7 @@ Result<FetchedRun> FetchRun(store::RunQueue& queue, const std::string& run) {
   store::JournalOptions options;
   options.make_id = [run] { return run; };
   DOSSIER_ASSIGN_OR_RETURN(auto journal, store::Journal::Open(folder.path(), std::move(options)));
-  DOSSIER_RETURN_IF_ERROR(
-      store::FetchBodiesOf(queue.connection(), events, journal->content()));
+  DOSSIER_RETURN_IF_ERROR(store::FetchBodiesOf(queue.connection(), events, journal->content()));
   DOSSIER_RETURN_IF_ERROR(journal->AddRun(events));
   return FetchedRun{std::move(folder), std::move(journal)};
 }

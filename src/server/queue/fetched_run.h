@@ -1,5 +1,5 @@
-// A run of the shared store as it is recorded so far, in a journal of its own, for readers that want
-// a journal.
+// A run of the shared store as it is recorded so far, in a journal of its own, for readers that
+// want a journal.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const FetchedRun fetched, FetchRun(*queue, run));
 //   if (fetched.journal) Tell(*fetched.journal, run);

@@ -80,8 +80,8 @@ void StoreAccess::Tell(const std::vector<std::string>& runs) {
     const std::lock_guard lock(mutex_);
     for (const std::string& run : runs) {
       // "": any run may have ended.
-      const auto [from, to] = run.empty() ? std::pair(waiting_.begin(), waiting_.end())
-                                          : waiting_.equal_range(run);
+      const auto [from, to] =
+          run.empty() ? std::pair(waiting_.begin(), waiting_.end()) : waiting_.equal_range(run);
       for (auto at = from; at != to; ++at) {
         if (auto news = at->second.lock()) told.push_back(std::move(news));
       }

@@ -98,7 +98,8 @@ class Worker {
     DOSSIER_RETURN_IF_ERROR(setting_.workspace.Model("", stop_));
     // Nor may one without a sandbox take them only to give them back.
     if (const Status works = setting_.workspace.CheckSandbox(stop_); !works) {
-      return MakeError(works.error().code, "a worker runs code in the sandbox, which fails here: {}",
+      return MakeError(works.error().code,
+                       "a worker runs code in the sandbox, which fails here: {}",
                        works.error().message);
     }
     DOSSIER_RETURN_IF_ERROR(NoteMe());
@@ -117,7 +118,8 @@ class Worker {
     ended_.Cancel("the worker ends");
     keeper.join();
     const std::lock_guard lock(mutex_);
-    if (broken_ && options_.ends == WorkerOptions::Ends::kWhenEmpty) return tl::unexpected(*broken_);
+    if (broken_ && options_.ends == WorkerOptions::Ends::kWhenEmpty)
+      return tl::unexpected(*broken_);
     return {};
   }
 

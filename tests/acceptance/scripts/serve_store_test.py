@@ -55,8 +55,8 @@ class ServeStoreTest(postgres_case.PostgresCase):
         self.assertTrue(self.model.held.wait(30))
         connection, response = client.open("GET", f"/api/v1/runs/{run}/events")
         self.addCleanup(connection.close)
-        seen = ""
-        while len(events_of(seen)) < len(self.stored(run)):
+        seen, so_far = "", len(self.stored(run))
+        while len(events_of(seen)) < so_far:
             seen += response.readline().decode()
         self.assertNotIn("event: end", seen)
         connection.sock.settimeout(4)   # less than a poll: what comes, comes by a notice
