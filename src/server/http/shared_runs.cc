@@ -110,7 +110,7 @@ class SharedRunsOf final : public StoredRuns {
         {.path = {}, .text = text, .name = "context.txt", .notes = {}}};
     if (!wish.context.empty()) {
       ContextStore& contexts = shared_.workspace.contexts();
-      DOSSIER_ASSIGN_OR_RETURN(const ContextRecord record, contexts.Look(wish.context));
+      DOSSIER_ASSIGN_OR_RETURN(const KnownContext record, contexts.Look(wish.context));
       DOSSIER_RETURN_IF_ERROR(shared_.workspace.MayRead(record));
       DOSSIER_ASSIGN_OR_RETURN(sources, contexts.SourcesOf(wish.context));
     }
