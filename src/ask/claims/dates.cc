@@ -275,6 +275,7 @@ bool IsCalendarName(std::string_view word) {
 
 std::string TurnedDate(std::string_view answer, std::string_view question,
                        std::span<const std::string> shown) {
+  answer = CheckedPart(answer);
   const std::vector<Date> given = DatesOf(answer);
   if (given.empty()) return {};
   std::vector<Day> days = DaysOf(shown);

@@ -149,6 +149,22 @@ std::optional<Number> WithDecimalComma(std::string_view text, const Number& numb
   return read;
 }
 
+std::string_view CheckedPart(std::string_view answer) {
+  constexpr std::size_t kMostNumbers = 500, kMostBytes = 64u << 10;
+  if (answer.size() > kMostBytes) {
+    answer = answer.substr(0, utf8::FloorBoundary(answer, kMostBytes));
+    // A number must not be cut.
+    answer = answer.substr(0, answer.find_last_of(" \n"));
+  }
+  NumberReader reader(answer);
+  for (std::size_t n = 1; const auto number = reader.Next(); ++n) {
+    if (n < kMostNumbers) continue;
+    // What stands behind the last one may be its unit.
+    return answer.substr(0, answer.find_first_of("0123456789", number->end));
+  }
+  return answer;
+}
+
 // Whether `shown` is `exact` rounded or cut to the places that `shown` has.
 bool IsRoundingOf(const Number& shown, const Number& exact) {
   const std::size_t places = shown.fraction.size();

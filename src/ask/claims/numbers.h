@@ -57,6 +57,11 @@ class NumberReader {
   std::size_t at_ = 0;
 };
 
+// The part of an answer whose numbers and dates are checked: up to its 500th number, and at most
+// 64 KiB. A longer one is a listing that code made; each of its numbers is looked for in all that
+// was shown, so that the whole of it would take minutes.
+std::string_view CheckedPart(std::string_view answer);
+
 // Whether `shown` is `exact` rounded or cut to the places that `shown` has.
 bool IsRoundingOf(const Number& shown, const Number& exact);
 

@@ -23,6 +23,20 @@ TEST(NumbersTest, PartsOfDatesAndVersionsArePieces) {
   EXPECT_THAT(Keys("3,800.50 and -2"), ElementsAre("3800.5", "-2."));
 }
 
+// Each number is looked for in all that was shown: a listing of 300,000 would take minutes.
+TEST(NumbersTest, OfAListingTheBeginningIsChecked) {
+  std::string listing;
+  for (int n = 1; n <= 300'000; ++n) listing += fmt::format("{} kg, ", n);
+  const std::string_view checked = CheckedPart(listing);
+  EXPECT_TRUE(checked.ends_with("500 kg, ")) << checked.substr(checked.size() - 20);
+  const std::string few = "It is 12,345.5 kg, or 12 t.";
+  EXPECT_EQ(CheckedPart(few), few);
+  std::string long_ones;
+  for (int n = 0; n < 40; ++n) long_ones += std::string(4'000, '7') + ", ";
+  EXPECT_EQ(CheckedPart(long_ones).size() % 4'002, 4'001);  // whole numbers and their commas
+  EXPECT_LT(CheckedPart(long_ones).size(), 70'000);
+}
+
 TEST(NumbersTest, ADecimalCommaIsReadWhereTheTextHasOne) {
   const auto read = [](std::string_view text) {
     const auto number = WithDecimalComma(text, *NumberReader(text).Next());

@@ -504,6 +504,7 @@ bool IsPartOfWord(std::string_view answer, const Claim& claim) {
 
 bool LeadingNumberGrounded(std::string_view answer, const Known& known,
                            std::span<const std::string> shown) {
+  answer = CheckedPart(answer);
   const std::vector<Claim> claims = ClaimsOf(answer);
   if (claims.empty()) return true;  // what was shown may be long, and is not needed
   const Grounds grounds(answer, known, shown);
@@ -521,6 +522,7 @@ bool LeadingNumberGrounded(std::string_view answer, const Known& known,
 
 std::string UnshownNumber(std::string_view answer, const Known& known,
                           std::span<const std::string> shown) {
+  answer = CheckedPart(answer);
   const std::vector<Claim> claims = ClaimsOf(answer);
   if (claims.empty()) return {};
   const Grounds grounds(answer, known, shown);
@@ -562,6 +564,7 @@ std::string UnshownNumber(std::string_view answer, const Known& known,
 
 std::string MisscaledNumber(std::string_view answer, const Known& known,
                             std::span<const std::string> shown) {
+  answer = CheckedPart(answer);
   std::vector<Claim> scaled = ClaimsOf(answer);
   std::erase_if(scaled, [](const Claim& claim) { return claim.suffix.scales.empty(); });
   if (scaled.empty()) return {};
