@@ -348,11 +348,13 @@ void UnitIndex::Make() {
 }
 
 std::uint64_t UnitIndex::units() {
+  if (is_ascii_) return text_.size();
   Make();
   return before_.back();
 }
 
 std::uint64_t UnitIndex::ToByte(std::uint64_t unit) {
+  if (is_ascii_) return std::min<std::uint64_t>(unit, text_.size());
   Make();
   if (unit >= before_.back()) return text_.size();
   const auto above = std::upper_bound(before_.begin(), before_.end() - 1, unit);
@@ -371,8 +373,9 @@ std::uint64_t UnitIndex::ToByte(std::uint64_t unit) {
 }
 
 std::uint64_t UnitIndex::ToUnit(std::uint64_t byte) {
-  Make();
   byte = std::min<std::uint64_t>(byte, text_.size());
+  if (is_ascii_) return byte;
+  Make();
   const std::size_t step = byte / kStep;
   return before_[step] + UnitsOf(text_.substr(step * kStep, byte - step * kStep));
 }

@@ -29,7 +29,10 @@ namespace dossier::worker {
 // Where UTF-16 units stand in a UTF-8 text: one entry for each 64 KiB, made at first need.
 class UnitIndex {
  public:
-  explicit UnitIndex(std::string_view text) : text_(text) {}
+  // `characters` as the host counted them: with as many bytes each is one unit, and nothing need be
+  // read.
+  UnitIndex(std::string_view text, std::uint64_t characters)
+      : text_(text), is_ascii_(characters == text.size()) {}
   std::uint64_t units();
   // Of a unit inside a pair of surrogates: the byte where the pair begins.
   std::uint64_t ToByte(std::uint64_t unit);
@@ -38,6 +41,7 @@ class UnitIndex {
  private:
   void Make();
   std::string_view text_;
+  bool is_ascii_;
   std::vector<std::uint64_t> before_;  // units before each step
 };
 

@@ -76,14 +76,20 @@ Status JavaScriptLanguage::LoadTexts(const std::vector<MappedContext>& contexts)
     JSString* text = MakeString(engine_->cx(), context.bytes());
     if (!text) return MakeError(ErrorCode::kLimit, "{}", engine_->TakeError());
     host_.texts.emplace_back(engine_->cx(), text);
+    host_.indexes.emplace_back(context.bytes(), context.description().characters);
+    host_.indexes.back().units();  // sessions are forked with it
   }
   return {};
 }
 
 Status JavaScriptLanguage::Attach(SessionParts* parts) {
   host_.session = std::move(*parts);
-  for (const MappedContext& context : host_.session.contexts) {
-    host_.indexes.emplace_back(context.bytes());
+  // Those of the zygote are of the same texts: its maps are this process's, too.
+  if (host_.indexes.size() != host_.session.contexts.size()) {
+    host_.indexes.clear();
+    for (const MappedContext& context : host_.session.contexts) {
+      host_.indexes.emplace_back(context.bytes(), context.description().characters);
+    }
   }
   const Json limits = host_.session.features["limits"];
   engine_->Enter(host_.session.bridge,
