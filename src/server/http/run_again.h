@@ -61,6 +61,7 @@ class RunAgain {
  private:
   // False: another child is at work on its run.
   bool Enter(const std::shared_ptr<Child>& child);
+  void Leave(const Child& child);
   bool IsAtWorkHere(store::Journal& journal, const std::string& run);
 
   const Shared shared_;
