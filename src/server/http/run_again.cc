@@ -16,6 +16,7 @@ namespace dossier::server {
 namespace {
 
 constexpr Millis kUntilThere{20};  // at the journal, until the run is there
+constexpr Millis kUntilGone{2'000};
 constexpr std::string_view kProgram = "/proc/self/exe";
 
 // US dollars that a run has cost so far; what has no price counts nothing.
@@ -235,13 +236,28 @@ bool RunAgain::Cancel(const std::string& run) {
 }
 
 bool RunAgain::IsAtWorkHere(store::Journal& journal, const std::string& run) {
+  std::shared_ptr<Child> child;
   {
     const std::lock_guard lock(mutex_);
-    if (children_.contains(run)) return true;
+    const auto found = children_.find(run);
+    if (found != children_.end()) child = found->second;
+  }
+  if (child) {
+    // The end of a run is recorded a moment before its process is gone.
+    if (journal.StatusOf(run).value_or("") == "running" || !child->WaitFor(kUntilGone)) return true;
+    Leave(*child);
+    return false;
   }
   const std::vector<std::string> begun = shared_.workspace.runs().Known();
   if (std::ranges::find(begun, run) == begun.end()) return false;
   return journal.StatusOf(run).value_or("") == "running";
+}
+
+void RunAgain::Leave(const Child& child) {
+  const std::lock_guard lock(mutex_);
+  const auto found = children_.find(child.run());
+  // Another may have entered by now.
+  if (found != children_.end() && found->second.get() == &child) children_.erase(found);
 }
 
 bool RunAgain::Enter(const std::shared_ptr<Child>& child) {
@@ -293,8 +309,7 @@ Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, 
     child->Work();
     const auto after = SpentBy(*journal, child->run());
     if (after) purse.Settle(std::max(*after - child->before(), 0.0));
-    const std::lock_guard lock(mutex_);
-    children_.erase(child->run());
+    Leave(*child);
   });
   while (!child->WaitFor(kUntilThere)) {
     const auto status = journal->StatusOf(*run);

@@ -63,6 +63,7 @@ class RunAgain {
   Result<std::string> RunToGoOn(store::Journal& journal, const AgainWish& wish, const ServerKey& key);
   // False: another child is at work on its run.
   bool Enter(const std::shared_ptr<Child>& child);
+  void Leave(const Child& child);
   bool IsAtWorkHere(store::Journal& journal, const std::string& run);
 
   const Shared shared_;
