@@ -66,11 +66,31 @@ bool Within(std::span<const Place> places, std::size_t at) {
   return std::ranges::any_of(places, [at](const Place& place) { return place.Holds(at); });
 }
 
+// Whether offsets, asked for in rising order, lie within one of `places`. An output may show tens
+// of thousands of dates.
+class Sweep {
+ public:
+  explicit Sweep(std::vector<Place> places) : places_(std::move(places)) {
+    std::ranges::sort(places_, {}, &Place::begin);
+  }
+  bool Holds(std::size_t at) {
+    for (; next_ < places_.size() && places_[next_].begin <= at; ++next_) {
+      reach_ = std::max(reach_, places_[next_].end);
+    }
+    return at < reach_;
+  }
+
+ private:
+  std::vector<Place> places_;
+  std::size_t next_ = 0, reach_ = 0;
+};
+
 std::vector<Claim> ClaimsOf(std::string_view text) {
   std::vector<Claim> claims;
-  const std::vector<Place> dates = DatePlaces(text);
-  std::vector<Place> clocks;
-  for (const DayTime& clock : ClocksOf(text)) clocks.push_back(clock.place);
+  Sweep dates(DatePlaces(text));
+  std::vector<Place> of_clocks;
+  for (const DayTime& clock : ClocksOf(text)) of_clocks.push_back(clock.place);
+  Sweep clocks(std::move(of_clocks));
   NumberReader reader(text);
   std::size_t done = 0;
   while (auto number = reader.Next()) {
@@ -86,8 +106,8 @@ std::vector<Claim> ClaimsOf(std::string_view text) {
     }
     claim.percent = IsPercent(text, claim.number.end);
     if (claim.suffix.units.empty()) claim.suffix.units = UnitsOfLabel(text, claim.number.begin);
-    claim.moment = Within(clocks, claim.number.begin) ||
-                   (claim.number.digits.size() < 3 && Within(dates, claim.number.begin));
+    const bool in_date = dates.Holds(claim.number.begin);
+    claim.moment = clocks.Holds(claim.number.begin) || (claim.number.digits.size() < 3 && in_date);
     claims.push_back(std::move(claim));
   }
   return claims;
