@@ -170,6 +170,10 @@ void DeclareRun(Flags& flags, EvalRunArguments& to) {
       .Often();
   flags.Add("--out", &to.out, "folder of the run (eval-NAME)").Kind(kPath).Often();
   flags.Add("--arms", &to.arms_file, "file that describes further arms").Kind(kPath);
+  flags
+      .Add("--contexts-from", &to.contexts_from,
+           "file or folder that contexts may lie in, beside the folder of the questions (repeat)")
+      .Kind(kPath);
   flags.Add("--only", &to.only, "questions whose id or tag fits this pattern").Kind(kWord);
   flags.Add("--sample", &to.sample, "so many questions of each set, evenly spread").Positive();
   flags.Add("--repeat", &to.repeats, "ask each question so often").Between(1, 100).ShowDefault();
@@ -275,6 +279,7 @@ void DeclareReport(Flags& flags, FoldersArguments& to) {
 
 // Scores what is stored again, without asking anything.
 Result<int> ScoreAgain(const FoldersArguments& given, Context& context) {
+  const evaluation::RunScorer run_scorer = JailedScorer(context.cancel);
   int changed = 0, total = 0;
   for (const std::string& folder : given.folders) {
     DOSSIER_ASSIGN_OR_RETURN(const RunData run, evaluation::LoadRun({folder}));
@@ -289,7 +294,7 @@ Result<int> ScoreAgain(const FoldersArguments& given, Context& context) {
       }
       const Json before = evaluation::RowToJson(row);
       if (asked->second->task.scorer != "judge") {
-        DOSSIER_RETURN_IF_ERROR(evaluation::ScoreRow(*asked->second, &row));
+        DOSSIER_RETURN_IF_ERROR(evaluation::ScoreRow(*asked->second, run_scorer, &row));
       }
       const Json after = evaluation::RowToJson(row);
       changed += ToJson(before) == ToJson(after) ? 0 : 1;

@@ -612,6 +612,28 @@ class RunTest(EvalCase):
         self.assertEqual(code, 3)
         self.assertIn("a number from 0 to 1 is wanted", err)
 
+    def test_a_scorer_that_somebody_else_wrote_is_walled_in(self):  # EVL-72
+        self.write("n.txt", "word\n")
+        self.write("secret.txt", "of the home")
+        (self.home / "theirs").mkdir()
+        self.write("theirs/n.txt", "word\n")
+        code = (f"cat ../secret.txt; cat {self.home}/secret.txt; id > PWNED; id > {self.home}/PWNED; env | grep -c KEY; "
+                f"{PYTHON} -c 'import socket; socket.create_connection((\"127.0.0.1\", '$PORT'))' && echo connected; "
+                "cat n.txt; exit 9")
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        code = code.replace("$PORT", str(listener.getsockname()[1]))
+        self.write("theirs/q.yml", "questions:\n- " + json.dumps({
+            "question": "Q", "contexts": ["n.txt"], "scorer": "command", "command": ["sh", "-c", code]}))
+        self.env["OTHER_API_KEY"] = KEY
+        code, _, err = self.eval("run", "theirs/q.yml", "--arm", "direct", "--out", "o", *self.script(["b"]))
+        self.assertEqual(code, 3, err)
+        self.assertIn('printed "0\nword\n"', err)  # no variable, no file of the home, no connection; its own folder
+        self.assertEqual([str(path) for path in self.home.rglob("PWNED")], [])
+        self.write("theirs/q.yml", (self.home / "theirs/q.yml").read_text().replace("exit 9", "exit 0"))
+        code, _, err = self.eval("score", "o")
+        self.assertEqual([str(path) for path in self.home.rglob("PWNED")], [], err)
+
 
 class ReportTest(EvalCase):
     HOSTILE = "</pre><script>alert(1)</script><img src=x onerror=alert(2)>\" ' \x1b[31m \u202e"
