@@ -11,7 +11,9 @@
 #ifndef DOSSIER_SOURCES_HEADER_HEADER_SOURCE_H_
 #define DOSSIER_SOURCES_HEADER_HEADER_SOURCE_H_
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,11 +51,15 @@ struct CollectedHeader {
   std::vector<std::string> warnings;  // of all of them
 };
 
+// Of these, the ids of those that need no engineer any more: they are in no backlog.
+using DoneTasks = std::function<std::set<std::string>(std::span<const Task>)>;
+
 class HeaderSource {
  public:
-  // `folder` is anywhere in the work tree.
-  HeaderSource(const std::string& folder, AgentsConfig agents, CancelToken cancel = {})
-      : agents_(std::move(agents)), watch_(folder, std::move(cancel)) {}
+  // `folder` is anywhere in the work tree. `done`: empty if nobody knows; called by Collect.
+  HeaderSource(const std::string& folder, AgentsConfig agents, CancelToken cancel = {},
+               DoneTasks done = {})
+      : agents_(std::move(agents)), done_(std::move(done)), watch_(folder, std::move(cancel)) {}
 
   // Errors: kNotFound for an unknown task, with the nearest ids; kConfig for a broken task or
   // policy file. A missing repository is a warning.
@@ -65,6 +71,7 @@ class HeaderSource {
 
  private:
   const AgentsConfig agents_;
+  const DoneTasks done_;
   RepoWatch watch_;
 };
 
