@@ -17,6 +17,7 @@
 #include "base/text/text.h"
 #include "base/yaml/yaml.h"
 #include "evaluation/score.h"
+#include "inspect/describe/describe.h"
 #include "inspect/formats/csv_scanner.h"
 
 namespace dossier::evaluation {
@@ -27,6 +28,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMostQuestionsBytes = 256u << 20;
 constexpr std::size_t kMostQuestions = 1'000'000;
 constexpr std::size_t kMostContextFiles = 100'000;
+constexpr std::size_t kHeadBytes = 64 << 10;  // by which a file is seen to be binary
 constexpr std::string_view kDefaultScorer = "contains";
 constexpr std::string_view kOwnFamily = "questions";
 // These need more than the answer: a program, or a model.
@@ -209,6 +211,14 @@ class ContextFinder {
     return (fs::path(folder_) / path).lexically_normal().string();
   }
 
+  // As `dossier ask` judges it, but by the head alone, and for every arm alike.
+  Status CheckIsText(std::string_view text, const std::string& path) const {
+    const auto source = inspect::MemorySource(text.substr(0, kHeadBytes), path);
+    DOSSIER_ASSIGN_OR_RETURN(const inspect::Description head,
+                             inspect::Describe(*source, {.inside_limit = 0}, cancel_));
+    return inspect::RefuseBinary(head, path);
+  }
+
   Status CheckPlace(const std::string& path) const {
     const std::string real = RealPath(path);
     const auto holds = [&real](const std::string& root) { return IsBelow(real, root); };
@@ -269,6 +279,7 @@ class ContextFinder {
     auto known = hashes_.find(path);
     if (known == hashes_.end()) {
       DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(path, 8ull << 30));
+      DOSSIER_RETURN_IF_ERROR(CheckIsText(text, path));
       known = hashes_.emplace(path, Sha256Hex(text)).first;
     }
     to->files.push_back(path);

@@ -75,6 +75,24 @@ TEST(QuestionsTest, ContextsLieInTheFoldersOfTheQuestions) {  // EVL-73
   EXPECT_EQ(all->left_out, std::vector<std::string>{own + "/keys/id_rsa"});
 }
 
+TEST(QuestionsTest, ContextsAreTextForEveryArmAlike) {  // EVL-74
+  const auto folder = TempFolder::Make();
+  // No NUL and valid UTF-8, as the heads of many are.
+  ASSERT_TRUE(WriteFileAtomic(folder->path() + "/a.pdf", "%PDF-1.4\n1 0 obj\n<< >>\nendobj\n"));
+  ASSERT_TRUE(WriteFileAtomic(folder->path() + "/b.txt", "caf\xe9 au lait, voil\xe0\n"));
+  const auto load = [&](std::string_view context) {
+    return ParseQuestions(fmt::format("- {{question: Q, contexts: '{}'}}\n", context),
+                          QuestionsForm::kYaml, "q.yml", folder->path(), {});
+  };
+  for (const std::string_view context : {"a.pdf", "*"}) {
+    EXPECT_THAT(load(context),
+                FailsWith(ErrorCode::kDamaged, "q.yml:1: " + folder->path() + "/a.pdf: a binary"));
+  }
+  const auto text = load("b.txt");
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(*DirectPrompt(text->tasks[0]), "café au lait, voilà\n\nQ");
+}
+
 TEST(SystemsTest, WordsAreFilledOnceAndNeverReadAgain) {  // EVL-61
   const auto words = FillWords({"a{question}b", "{contexts}", "x{contexts}", "{none}", "{"},
                                {{"question", "{model}{contexts}"}, {"model", "M"}}, {"c 1", "c2"});
