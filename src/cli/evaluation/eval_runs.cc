@@ -111,11 +111,15 @@ std::vector<std::string> Shortfalls(const EvalRunArguments& given, const Report&
   return found;
 }
 
-int EndOf(const Summary& summary, const std::vector<std::string>& broken,
+// `answers`: of all that are asked, how many are kept.
+int EndOf(const Summary& summary, std::size_t answers, const std::vector<std::string>& broken,
           const std::vector<std::string>& shortfalls, Context& context) {
   if (!summary.why.empty()) context.err << "dossier: " << Safe(summary.why) << "\n";
   switch (summary.end) {
     case Summary::End::kCancelled:
+      context.err << fmt::format(
+          "dossier: interrupted: {} of {} answers are kept; the same command asks the rest\n",
+          answers, summary.rows);
       return 130;
     case Summary::End::kModelAway:
       return ExitCode(ErrorCode::kNetwork);
@@ -155,7 +159,7 @@ Result<int> RunEval(const EvalRunArguments& given, Context& context) {
       report, {.html = page, .markdown = given.markdown, .junit = given.junit, .json = given.json},
       context));
   if (!context.flags.quiet) context.err << fmt::format("dossier: all answers: {}\n", Safe(page));
-  return EndOf(summary, BrokenArms(report), Shortfalls(given, report), context);
+  return EndOf(summary, report.run.rows.size(), BrokenArms(report), Shortfalls(given, report), context);
 }
 
 void DeclareRun(Flags& flags, EvalRunArguments& to) {
@@ -325,7 +329,7 @@ Result<int> CompareArms(const CompareArguments& given, Context& context) {
     context.out << ToJson(JsonObject{{"schema", "dossier.evalcompare/1"},
                                      {"first", pair.first},
                                      {"second", pair.second},
-                                     {"difference", found.difference},
+                                     {"difference", found.tasks > 0 ? Json(found.difference) : Json()},
                                      {"low", evaluation::Known(found, found.low)},
                                      {"high", evaluation::Known(found, found.high)},
                                      {"p", evaluation::Known(found, found.p)},
@@ -337,8 +341,8 @@ Result<int> CompareArms(const CompareArguments& given, Context& context) {
     return 0;
   }
   context.out << fmt::format(
-      "{} minus {}: {:+.1f} points ({}){}, {} tasks in {} window{}: {}\n", Safe(pair.first),
-      Safe(pair.second), found.difference, evaluation::RangeText(found),
+      "{} minus {}: {} points ({}){}, {} tasks in {} window{}: {}\n", Safe(pair.first),
+      Safe(pair.second), evaluation::DifferenceText(found), evaluation::RangeText(found),
       found.has_interval() ? fmt::format(", p {:.3f}", found.p) : "", found.tasks, found.windows,
       found.windows == 1 ? "" : "s", evaluation::VerdictOf(found));
   const int more = evaluation::MoreTasksNeeded(found);

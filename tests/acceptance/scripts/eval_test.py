@@ -402,6 +402,27 @@ class ProxyTest(EvalCase):
 
 
 class RunTest(EvalCase):
+    def test_an_interrupted_run_says_so_and_compares_nothing_that_is_not_there(self):  # EVL-68
+        server = self.echo_server()
+        slow = self.arm("import pathlib, sys, time\npathlib.Path(sys.argv[1]).write_text('')\ntime.sleep(60)\n",
+                        name="slow", argv=[PYTHON, str(self.home / "slow.py"), str(self.home / "here")])
+        words = ("run", self.questions(1), "--base-url", server.url, "-m", "m", "--arm", "direct", "--arm", "slow",
+                 "--arms", slow, "--out", "o")
+        process = self.start("eval", *words)
+        for _ in range(3):  # the arms take turns: direct has answered when the other begins
+            line = process.stderr.readline()
+            if line.startswith("[1/2]"):
+                break
+        while not (self.home / "here").exists():
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("interrupted: 1 of 2 answers are kept; the same command asks the rest", err)
+        self.assertIn("slow: no score yet to compare with", out)
+        self.assertNotIn("+0.0", out)
+        self.assertNotIn("no other arm", out)
+
     def test_a_hundred_kills_lose_and_repeat_nothing(self):  # EVL-67, EVL-A15
         server = self.echo_server()
         questions = self.questions(200)
