@@ -34,8 +34,10 @@ std::string ImageLine(std::string_view url) {
   const std::size_t comma = url.find(',');
   if (!url.starts_with(kData) || comma == url.npos) return fmt::format("image {}", url);
   const std::string_view type = url.substr(kData.size(), url.find(';') - kData.size());
-  const auto padding = static_cast<std::size_t>(std::ranges::count(url, '='));
-  return fmt::format("image {}, {}", type, FormatSize((url.size() - comma - 1) / 4 * 3 - padding));
+  const std::string_view base64 = url.substr(comma + 1);
+  const std::size_t bytes = base64.size() / 4 * 3;
+  const auto padding = static_cast<std::size_t>(std::ranges::count(base64, '='));
+  return fmt::format("image {}, {}", type, FormatSize(bytes - std::min(bytes, padding)));
 }
 
 // The parts of a message that are no text.
