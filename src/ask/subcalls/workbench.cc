@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/text/ascii.h"
 #include "inspect/description/hint.h"
+#include "inspect/records/record_reader.h"
 
 namespace dossier::ask {
 namespace {
