@@ -24,7 +24,6 @@
 #include "config/config.h"
 #include "driver/section_reader.h"
 #include "sources/header/agents_config.h"
-#include "sources/header/header_source.h"
 
 namespace dossier::app {
 
@@ -33,7 +32,7 @@ struct SectionMakerParts {
   std::function<Result<sources::AgentsConfig>()> agents;  // of the repository, for the header
   // May be empty: then every task of the header's backlog counts as open.
   std::function<sources::DoneTasks(const sources::AgentsConfig&)> done_tasks;
-  std::function<void(std::string_view)> warn;             // may be empty
+  std::function<void(std::string_view)> warn;  // may be empty
   CancelToken cancel;
   std::string now;  // RFC 3339; "": the time of each call
 };

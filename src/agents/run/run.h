@@ -117,8 +117,8 @@ struct RolePrompt {
 };
 Result<RolePrompt> PromptOf(std::string_view role, std::string_view task, const RunPorts& ports);
 
-// Of `tasks`, the ids of those that a recorded run merged as they are now and HEAD still has: no run
-// works on them again. Empty where that cannot be told.
+// Of `tasks`, the ids of those that a recorded run merged as they are now and HEAD still has: no
+// run works on them again. Empty where that cannot be told.
 std::set<std::string> MergedTasks(std::span<const sources::Task> tasks, const RunPorts& ports);
 
 // The folder of the run logs. Errors: kNotFound outside of a repository.

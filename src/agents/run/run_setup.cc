@@ -227,8 +227,8 @@ std::set<std::string> MergedTasks(std::span<const sources::Task> tasks, const Ru
   const auto git = folders ? Git::Open(*folders, {}, ports.cancel)
                            : Result<Git>(MakeError(ErrorCode::kNotFound, "no repository"));
   if (!git) return {};
-  const auto head = git->AskLine(
-      {.git_dir = folders->git.empty() ? folders->common : folders->git}, {"rev-parse", "HEAD"});
+  const auto head = git->AskLine({.git_dir = folders->git.empty() ? folders->common : folders->git},
+                                 {"rev-parse", "HEAD"});
   return head ? MergedInto(*head, tasks, records, *git) : std::set<std::string>();
 }
 

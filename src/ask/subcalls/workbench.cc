@@ -14,8 +14,8 @@
 namespace dossier::ask {
 namespace {
 
-// The bytes of records with what stands around them and says nothing by itself: line ends, brackets,
-// and the header of a table, whose names each row has.
+// The bytes of records with what stands around them and says nothing by itself: line ends,
+// brackets, and the header of a table, whose names each row has.
 inspect::ByteRange WithFrame(const TextDocument& document, inspect::ByteRange records) {
   const std::string_view text = document.text;
   const auto is_mark = [text](std::uint64_t at) {

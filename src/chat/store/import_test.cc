@@ -88,12 +88,12 @@ TEST_F(ImportTest, ReadsTheOlderLogOfLlm) {
   EXPECT_EQ(talk.created_at, "2023-08-01T10:00:00.000000Z");
   EXPECT_EQ(talk.updated_at, "2023-08-01T10:00:03.000000Z");
   // A file that the log names is named, never read.
-  EXPECT_EQ(Lines(talk), (std::vector<std::string>{
-                             "system: Be terse.", "user: a fragment\nfirst", "assistant: one",
-                             "user: and now\n[attachment image/png /etc/passwd]", "assistant: two",
-                             "user: again", "assistant: three\n[tool_call price {\"of\": \"tea\"}]",
-                             "system: Be loud.", "user: last\n[tool_result price]\n4 EUR",
-                             "assistant: FOUR"}));
+  EXPECT_EQ(Lines(talk),
+            (std::vector<std::string>{
+                "system: Be terse.", "user: a fragment\nfirst", "assistant: one",
+                "user: and now\n[attachment image/png /etc/passwd]", "assistant: two",
+                "user: again", "assistant: three\n[tool_call price {\"of\": \"tea\"}]",
+                "system: Be loud.", "user: last\n[tool_result price]\n4 EUR", "assistant: FOUR"}));
   EXPECT_NE(ToJson(talk.messages[3].json).find("data:image/png;base64,QUJD"), std::string::npos);
 }
 
@@ -133,12 +133,13 @@ TEST_F(ImportTest, ReadsTheLogOfLlm) {
   EXPECT_EQ(found[0].id, "llm-t1");
   EXPECT_EQ(found[0].model, "gpt-5");
   EXPECT_EQ(found[0].updated_at, "2026-11-25T15:43:19.500000Z");
-  EXPECT_EQ(Lines(found[0]), (std::vector<std::string>{"system: Be terse.", "user: Hello",
-                                                       "assistant: Hi", "user: a fragment\nnow",
-                                                       "assistant: [tool_call search {\"q\":\"ä\"}]\n"
-                                                       "[tool_call now]\n"
-                                                       "[tool_result search]\ntwo\nlines\n"
-                                                       "[tool_result now]\nno clock\ndone"}));
+  EXPECT_EQ(Lines(found[0]),
+            (std::vector<std::string>{"system: Be terse.", "user: Hello", "assistant: Hi",
+                                      "user: a fragment\nnow",
+                                      "assistant: [tool_call search {\"q\":\"ä\"}]\n"
+                                      "[tool_call now]\n"
+                                      "[tool_result search]\ntwo\nlines\n"
+                                      "[tool_result now]\nno clock\ndone"}));
 }
 
 TEST_F(ImportTest, RefusesAChainWithoutABeginning) {

@@ -283,8 +283,8 @@ Result<PreparedPlan> PreparePlan(const EvalRunArguments& given, Context& context
   PreparedPlan prepared;
   evaluation::EvalPlan& plan = prepared.plan;
   for (const std::string& path : given.sets) {
-    DOSSIER_ASSIGN_OR_RETURN(
-        AskedSet set, evaluation::LoadQuestions(path, context.cancel, given.contexts_from));
+    DOSSIER_ASSIGN_OR_RETURN(AskedSet set,
+                             evaluation::LoadQuestions(path, context.cancel, given.contexts_from));
     for (const std::string& secret : set.left_out) {
       context.err << fmt::format(
           "dossier: {} is left out, since it is a secret file; --contexts-from {} sends it\n",

@@ -49,8 +49,9 @@ struct EvalModelInUse {
 Result<EvalModelInUse> OpenEvalModel(const std::string& name, const EvalRunArguments& given,
                                      Context& context);
 
-// Runs the programs of questions files, which may be a stranger's, in the jail: without network, key
-// or home, with the folder of the questions (else the current one) to read and nothing to write.
+// Runs the programs of questions files, which may be a stranger's, in the jail: without network,
+// key or home, with the folder of the questions (else the current one) to read and nothing to
+// write.
 evaluation::RunScorer JailedScorer(const CancelToken& cancel);
 
 // Where peers are installed. Errors: kConfig, without a home.

@@ -159,7 +159,8 @@ Result<int> RunEval(const EvalRunArguments& given, Context& context) {
       report, {.html = page, .markdown = given.markdown, .junit = given.junit, .json = given.json},
       context));
   if (!context.flags.quiet) context.err << fmt::format("dossier: all answers: {}\n", Safe(page));
-  return EndOf(summary, report.run.rows.size(), BrokenArms(report), Shortfalls(given, report), context);
+  return EndOf(summary, report.run.rows.size(), BrokenArms(report), Shortfalls(given, report),
+               context);
 }
 
 void DeclareRun(Flags& flags, EvalRunArguments& to) {
@@ -326,17 +327,18 @@ Result<int> CompareArms(const CompareArguments& given, Context& context) {
                            evaluation::ComparePair(run, given.first, given.second));
   const evaluation::ArmComparison& found = pair.found;
   if (given.json) {
-    context.out << ToJson(JsonObject{{"schema", "dossier.evalcompare/1"},
-                                     {"first", pair.first},
-                                     {"second", pair.second},
-                                     {"difference", found.tasks > 0 ? Json(found.difference) : Json()},
-                                     {"low", evaluation::Known(found, found.low)},
-                                     {"high", evaluation::Known(found, found.high)},
-                                     {"p", evaluation::Known(found, found.p)},
-                                     {"tasks", found.tasks},
-                                     {"windows", found.windows},
-                                     {"separated", found.separated},
-                                     {"verdict", evaluation::VerdictOf(found)}})
+    context.out << ToJson(
+                       JsonObject{{"schema", "dossier.evalcompare/1"},
+                                  {"first", pair.first},
+                                  {"second", pair.second},
+                                  {"difference", found.tasks > 0 ? Json(found.difference) : Json()},
+                                  {"low", evaluation::Known(found, found.low)},
+                                  {"high", evaluation::Known(found, found.high)},
+                                  {"p", evaluation::Known(found, found.p)},
+                                  {"tasks", found.tasks},
+                                  {"windows", found.windows},
+                                  {"separated", found.separated},
+                                  {"verdict", evaluation::VerdictOf(found)}})
                 << "\n";
     return 0;
   }

@@ -4,6 +4,7 @@
 #include "app/section_makers.h"
 #include "base/text/text.h"
 #include "cli/terminal/terminal.h"
+#include "sources/header/task.h"
 
 namespace dossier::cli {
 

@@ -25,7 +25,6 @@
 #include "config/config.h"
 #include "driver/caller.h"
 #include "sources/header/agents_config.h"
-#include "sources/header/header_source.h"
 
 namespace dossier::cli {
 

@@ -103,12 +103,12 @@ Result<ArmComparison> AskBoth(const GateSuite& suite, const GatePrograms& progra
   plan.models.emplace("", model);
   DOSSIER_ASSIGN_OR_RETURN(AskedSet set, LoadQuestions(suite.questions, cancel));
   plan.sets.push_back(std::move(set));
-  DOSSIER_ASSIGN_OR_RETURN(const Summary summary,
-                           RunPlan(plan, folder,
-                                   {.systems = parts,
-                                    .score = [](const AskedTask& asked,
-                                                Row* row) { return ScoreRow(asked, {}, row); }},
-                                   OldRows::kDiscard, cancel, [](const Row&) {}));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const Summary summary,
+      RunPlan(plan, folder,
+              {.systems = parts,
+               .score = [](const AskedTask& asked, Row* row) { return ScoreRow(asked, {}, row); }},
+              OldRows::kDiscard, cancel, [](const Row&) {}));
   if (summary.end == Summary::End::kCancelled) {
     return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
   }

@@ -51,8 +51,7 @@ Table ArmTable(const Report& report) {
 Table PairTable(const Report& report) {
   Table table{{"first", "second", "difference", "95 %", "p (Holm)", "verdict on the first"}};
   for (const PairSummary& pair : report.pairs) {
-    table.push_back({pair.first, pair.second, DifferenceText(pair.found),
-                     RangeText(pair.found),
+    table.push_back({pair.first, pair.second, DifferenceText(pair.found), RangeText(pair.found),
                      pair.found.has_interval() ? fmt::format("{:.3f}", pair.p_holm) : "-",
                      VerdictOf(pair.found)});
   }

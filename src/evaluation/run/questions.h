@@ -33,7 +33,7 @@ struct AskedSet {
   std::string name;    // "contracts.yml", "aggregate"
   std::string sha256;  // of what decides about the questions
   std::vector<AskedTask> tasks;
-  std::vector<std::string> left_out;  // secret files that patterns found
+  std::vector<std::string> left_out;      // secret files that patterns found
   std::shared_ptr<const TaskSet> source;  // null for a questions file
 };
 
@@ -44,8 +44,8 @@ struct AskedSet {
 // file's folder, links followed, or below one of `named`, which the user typed. Secret files
 // (base/files/secret_files.h) are left out of what a folder or pattern finds, unless `named`.
 // Errors: kNotFound (the file, or a context that nothing matches, with the nearest name); kRefused
-// (a context outside, or a secret file that the questions name); kDamaged (a binary file); kConfig with FILE:LINE or the id:
-// no context, unknown field or scorer, gold of a wrong type, an id twice.
+// (a context outside, or a secret file that the questions name); kDamaged (a binary file); kConfig
+// with FILE:LINE or the id: no context, unknown field or scorer, gold of a wrong type, an id twice.
 Result<AskedSet> LoadQuestions(const std::string& path, const CancelToken& cancel,
                                const std::vector<std::string>& named = {});
 

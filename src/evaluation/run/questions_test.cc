@@ -57,8 +57,9 @@ TEST(QuestionsTest, ContextsLieInTheFoldersOfTheQuestions) {  // EVL-73
     return ParseQuestions("- {question: 1, contexts: ['" + context + "']}\n", QuestionsForm::kYaml,
                           "q.yml", own, {}, ContextsWanted::kOfAll, named);
   };
-  for (const std::string& context : {std::string("../outside.txt"), outside, std::string("../*.txt"),
-                                     std::string("link.txt"), std::string("/etc/*")}) {
+  for (const std::string& context :
+       {std::string("../outside.txt"), outside, std::string("../*.txt"), std::string("link.txt"),
+        std::string("/etc/*")}) {
     EXPECT_THAT(load(context), FailsWith(ErrorCode::kRefused, "--contexts-from")) << context;
   }
   EXPECT_THAT(load(".env"), FailsWith(ErrorCode::kRefused, "a secret file"));

@@ -402,11 +402,10 @@ Result<double> ScoreByCommand(const AskedTask& asked, const RunScorer& run, cons
   if (!run) {
     return MakeError(ErrorCode::kUnavailable, "{}: no program scores answers here", asked.task.id);
   }
-  DOSSIER_ASSIGN_OR_RETURN(
-      const ProcessResult result,
-      run(asked, ToJson(JsonObject{{"question", asked.task.question},
-                                   {"gold", asked.task.gold},
-                                   {"answer", row.answer}})));
+  DOSSIER_ASSIGN_OR_RETURN(const ProcessResult result,
+                           run(asked, ToJson(JsonObject{{"question", asked.task.question},
+                                                        {"gold", asked.task.gold},
+                                                        {"answer", row.answer}})));
   const auto score = ParseNumber(TrimSpace(result.out));
   if (result.exit_code == 0 && score && *score >= 0 && *score <= 1) return *score;
   return MakeError(

@@ -11,9 +11,7 @@
 #ifndef DOSSIER_SOURCES_HEADER_HEADER_SOURCE_H_
 #define DOSSIER_SOURCES_HEADER_HEADER_SOURCE_H_
 
-#include <functional>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,9 +48,6 @@ struct CollectedHeader {
   Clock::Wall now{};                  // what its ages are counted to
   std::vector<std::string> warnings;  // of all of them
 };
-
-// Of these, the ids of those that need no engineer any more: they are in no backlog.
-using DoneTasks = std::function<std::set<std::string>(std::span<const Task>)>;
 
 class HeaderSource {
  public:
