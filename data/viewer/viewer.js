@@ -821,13 +821,15 @@ async function showRun(run, rest, mine) {
   };
   main.replaceChildren(head, element("div", {class: "columns"}, tree.box, detail));
   shown = {run, go: (to) => { wanted = to; draw(); detail.focus(); detail.scrollIntoView({block: "nearest"}); }};
-  if (summary.status === "queued") head.replaceChildren(element("h1", {}, summary.about.question || run), element("p", {}, "This run waits for a worker."));
+  const tell = (text) => head.replaceChildren(element("h1", {}, summary.about.question || run), element("p", {}, text));
+  if (summary.status === "queued") tell("This run waits for a worker.");
   await readEvents(path + "/events", mine, (event) => story.add(event), async (over) => {
     // Of a shared run the queue says how it ended, whatever its last worker recorded.
     if (over === true && story.shared) Object.assign(summary, await askJson(path).catch(() => ({})));
     if (mine !== view) return;
     ended = ended || over === true;
     if (story.events.length) draw();
+    else if (ended) tell("This run ended (" + summary.status + ") before anything was recorded of it.");
   });
 }
 

@@ -220,7 +220,8 @@ TEST_F(AskTest, CodeShowsImagesToAModel) {  // REC-50
                    {.name = "other", .place = {}, .bytes = png}};
   int shown = 0;
   options.on_event = [&](const RunEvent& event) {
-    shown += event.type == "request.sent" && event.data.find("\"media\"") != std::string::npos;
+    shown += event.type == "request.sent" &&
+             event.data.find(R"("media":[{"name":"plan",)") != std::string::npos;
   };
   const auto answer = Ask("What is drawn?", {}, options);
   ASSERT_THAT(answer, Succeeds());

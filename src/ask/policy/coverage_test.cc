@@ -100,9 +100,10 @@ TEST(CoverageTest, EverySliceOfAPromptIsTraced) {  // FLT-12
   for (int round = 0; round < 100; ++round) {
     std::string prompt = "Compare: ";
     double shown = 0;
-    for (int part = 0; part < 4; ++part) {  // each from a quarter of its own
-      const std::size_t at = part * (text.size() / 4) + random.Below(text.size() / 4 - 1000);
-      const std::size_t length = 100 + random.Below(800);
+    constexpr std::size_t kParts = 8, kPart = 12'000;  // each slice from a part of its own
+    for (std::size_t part = 0; part < kParts; ++part) {
+      const std::size_t at = part * kPart + random.Below(kPart - 1000);
+      const std::size_t length = 40 + random.Below(40);
       prompt += text.substr(at, length) + (random.Below(2) == 0 ? " and " : "\n");
       shown += static_cast<double>(length);
     }

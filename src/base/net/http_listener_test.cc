@@ -102,7 +102,7 @@ TEST(HttpListenerTest, AFoldedHeaderIsRefusedHoweverItArrives) {
                 HasSubstr("200 OK"));  // of the body a line may begin so
     for (const char* fold : {"\r\n ", "\r\n\t"}) {
       std::string folded = head;
-      folded.insert(folded.find("1\r\n") + 1, std::string(fold) + "2");
+      folded.insert(folded.find(": 1\r\n") + 3, std::string(fold) + "2");
       EXPECT_THAT(ask(folded, piece), StartsWith("HTTP/1.1 400 ")) << piece;
     }
     EXPECT_THAT(ask("GET / HTTP/1.1\r\nX-", piece), StartsWith("HTTP/1.1 400 "));

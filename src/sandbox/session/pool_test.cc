@@ -155,7 +155,9 @@ TEST_F(PoolTest, ASessionThatWasBegunInVainLeavesNothingBehind) {
   for (int i = 0; i < 20; ++i) {
     auto begun = pool_->Begin({});
     ASSERT_TRUE(begun);
-    if (i % 2 == 0) EXPECT_TRUE((*begun)->Finish());
+    if (i % 2 == 0) {
+      EXPECT_TRUE((*begun)->Finish());
+    }
     begun->reset();
     Output(*Open(), "print(1)");
   }

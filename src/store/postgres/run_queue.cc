@@ -371,7 +371,8 @@ Result<QueuedRuns> RunQueue::List(const ListWish& wish) {
   for (std::size_t row = 0; row < std::min(rows.size(), wish.limit); ++row) {
     out.runs.push_back(RunIn(rows, row));
   }
-  if (rows.size() <= wish.limit) return out;
+  out.left_out = rows.size() > wish.limit ? 1 : 0;
+  if (out.left_out == 0 || wish.left_out == ListWish::LeftOut::kOnlyWhether) return out;
   DOSSIER_ASSIGN_OR_RETURN(
       const PostgresRows all,
       connection_->Run(fmt::format("SELECT count(*) FROM runs {} AND {}", kChosen, kIdForm),

@@ -82,6 +82,8 @@ struct ListWish {
   std::string since;                 // not those that were put earlier (UTC, as `created`)
   std::string before;                // the id of a run: only older ones
   std::string text;                  // that question, answer or id hold, in any case
+  // Counting looks at every row. kOnlyWhether: 1 stands for any number.
+  enum class LeftOut : std::uint8_t { kCounted, kOnlyWhether } left_out = LeftOut::kCounted;
 };
 struct QueuedRuns {
   std::vector<QueuedRun> runs;

@@ -493,6 +493,11 @@ class Chat(ServeCase):
                          [("image_1", hashes[0]), ("image_2", hashes[1])])
         sent = [one["data"].get("media") for one in events if one["data"].get("purpose") == "subcall"]
         self.assertEqual([one["sha256"] for one in sent[0]], hashes)
+        url = [self.image(one)["image_url"]["url"] for one in (harness.PNG, harness.OTHER_PNG)]
+        status, body, _ = client.ask("POST", "/v1/responses", {
+            "model": "dossier", "dossier": {"mode": "recursive"}, "input": [{"role": "user", "content": [
+                {"type": "input_text", "text": "What is drawn?"}, *({"type": "input_image", "image_url": one} for one in url)]}]})
+        self.assertEqual((status, body["output"][0]["content"][0]["text"]), (200, "two dots"), body)
         # A model that is called as it is gets them in their place, and no address is in the way of that.
         status, body, headers = client.chat([{"type": "text", "text": "?"}, {
             "type": "image_url", "image_url": {"url": self.image()["image_url"]["url"], "detail": "high"}}])
