@@ -54,14 +54,14 @@ class OneTask(agents_case.AgentsCase):
         self.commit()
         self.run_agents("--only", "t1")
         for words in (("header",), ("agents", "context")):
-            head = json.loads(self.run_to_end(*words, "--json", cwd=self.repo)[1])
+            head = json.loads(self.run_to_end(*words, "--json", "--trust-config", cwd=self.repo)[1])
             self.assertEqual([one["id"] for one in head["backlog"]], ["t2"])
             self.assertIn("Engineer: pick t2 — Build 2", head["next_work"])
         self.tasks({"id": "t1", "summary": "Build 1 anew"}, tasks[1])  # another task than was merged
-        self.assertIn("pick t1", self.run_to_end("header", cwd=self.repo)[1])
+        self.assertIn("pick t1", self.run_to_end("header", "--trust-config", cwd=self.repo)[1])
         self.tasks(*tasks)
         self.git("reset", "-q", "--hard", "HEAD~1")  # the merge is taken back
-        self.assertIn("pick t1", self.run_to_end("header", cwd=self.repo)[1])
+        self.assertIn("pick t1", self.run_to_end("header", "--trust-config", cwd=self.repo)[1])
 
     def test_a_merge_is_remembered_without_its_log(self):  # FLT-119
         self.commit()

@@ -74,9 +74,9 @@ class Answers(Python):
         out = self.python("""
             ctx = dossier.Context.open("server.ndjson", "orders.csv")
             print([(t.name, t.json["rows"], [c["name"] for c in t.json["columns"]]) for t in ctx.tables])
-            print(ctx.fields[0].name, dossier.Context.from_records([{"a": 2**70}, {"a": 1}]).read("1"))
+            print(ctx.fields[0].name, dossier.Context.from_records([{"a": 2**70}, {"a": 1}]).read("1").strip())
             with dossier.Session(ctx) as s:
-                print(s.run("print(sql('SELECT count(*) AS n FROM orders')[0]['n'])"))
+                print(s.run("print(sql('SELECT count(*) AS n FROM orders')[0]['n'], end='')"))
                 print(repr(s.run("1 / 0").error.message))
             """)
         self.assertEqual(out, "[('orders.csv', 3, ['id', 'of']), ('server.ndjson', 2, ['n'])]\n"
