@@ -179,7 +179,8 @@ Result<RawFile> ReadCsvQuestions(std::string_view text, const std::string& name)
 // Where a path leads, links followed; as far as it is there.
 std::string RealPath(const std::string& path) {
   std::error_code failure;
-  const fs::path real = fs::weakly_canonical(fs::absolute(path), failure);
+  fs::path real = fs::absolute(path.empty() ? "." : path, failure);
+  if (!failure) real = fs::weakly_canonical(real, failure);
   if (failure) return path;
   return real.filename().empty() && real.has_relative_path() ? real.parent_path().string()
                                                              : real.string();
