@@ -49,6 +49,9 @@ struct AskedSet {
 Result<AskedSet> LoadQuestions(const std::string& path, const CancelToken& cancel,
                                const std::vector<std::string>& named = {});
 
+// For questions of one's own program: contexts may lie wherever they say.
+inline const std::vector<std::string> kAnywhere = {"/"};
+
 // The same from text; `folder` is what its paths are relative to. kOfLast: contexts that are not
 // there are an error for the last question only; the others may belong to another machine.
 enum class ContextsWanted : std::uint8_t { kOfAll, kOfLast };
