@@ -77,7 +77,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a document."""
+    """A table of `sql`, by its first name there; `json` has all names, document, rows and columns."""
     name: str
     json: Mapping[str, Any] = field(default_factory=dict, repr=False)
 

@@ -94,8 +94,8 @@ class Context:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Its documents that are a table or hold some."""
-        return tuple(Table(one["name"], one["table"]) for one in self._description() if one.get("table"))
+        """What `sql` finds: a table for each document with records, and those of SQLite files, by their names there."""
+        return tuple(Table(one["names"][0], one) for one in self._description()["tables"])
 
     def search(self, query: str, *, regex: bool = False, k: int = 10) -> list[Hit]:
         """Ranked hits, or with `regex` the matches of an RE2 pattern; `read(hit.at)` reads on."""
@@ -130,11 +130,11 @@ class Context:
 
     def _description(self) -> Any:
         if self._described is None:
-            self._described = self._call("describe")["files"]
+            self._described = self._call("describe")
         return self._described
 
     def _with_records(self) -> Mapping[str, Any]:
-        return next((one for one in self._description() if (one.get("records") or {}).get("count")), {})
+        return next((one for one in self._description()["files"] if (one.get("records") or {}).get("count")), {})
 
     def _call(self, method: str, **params: Any) -> Any:
         return _process.child().call(method, {"context": self.id, **params})

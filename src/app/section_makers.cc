@@ -28,7 +28,8 @@ Result<std::optional<std::string>> MakeHeader(const SectionMakerParts& parts, co
   }
   DOSSIER_ASSIGN_OR_RETURN(sources::AgentsConfig agents, parts.agents());
   DOSSIER_ASSIGN_OR_RETURN(const auto request, sources::ReadHeaderRequest(with, now));
-  sources::HeaderSource source(".", std::move(agents), parts.cancel);
+  sources::DoneTasks done = parts.done_tasks ? parts.done_tasks(agents) : sources::DoneTasks();
+  sources::HeaderSource source(".", std::move(agents), parts.cancel, std::move(done));
   DOSSIER_ASSIGN_OR_RETURN(const auto state, source.Collect(request));
   for (const std::string& warning : state.warnings) {
     if (parts.warn) parts.warn(warning);

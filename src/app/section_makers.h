@@ -30,7 +30,9 @@ namespace dossier::app {
 struct SectionMakerParts {
   std::function<Result<config::Config>()> config;         // where memory lies
   std::function<Result<sources::AgentsConfig>()> agents;  // of the repository, for the header
-  std::function<void(std::string_view)> warn;             // may be empty
+  // May be empty: then every task of the header's backlog counts as open.
+  std::function<sources::DoneTasks(const sources::AgentsConfig&)> done_tasks;
+  std::function<void(std::string_view)> warn;  // may be empty
   CancelToken cancel;
   std::string now;  // RFC 3339; "": the time of each call
 };

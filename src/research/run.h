@@ -49,6 +49,7 @@ struct RunOrder {
   std::vector<Skip> skip;
 
   driver::OpenModel open_model;
+  JsonObject connection;  // how the caller reaches models: kept for a resume, and not looked at
   BackendFactory backend;
   assembly::AssetFolders assets;
   driver::SectionMakers makers;  // of sections that a user's layouts add

@@ -103,6 +103,11 @@ class HintsTest(WorkerTest):
             self.assertLess(len(error["traceback"]), 3100, code)
             self.assertTrue(error["line"] > 0 and error["source"], code)
 
+    def test_a_person_gets_pythons_own_words(self) -> None:
+        self.start([], client=True)
+        for code, words in (("1 / 0", "division by zero"), ("[][0]", "list index out of range")):
+            self.assertEqual(self.error(code)["message"], words)
+
     def test_a_missing_key_names_those_of_what_was_indexed(self) -> None:  # FLT-32
         cases = [
             ("d = {'alpha': 1}\nd['zzz']", "Known keys: 'alpha'."),

@@ -383,8 +383,8 @@ class Session:
             self._notes.append(f"{names} was put back: use another name for your own values.")
 
     def _hints(self) -> dossier_errors.World | None:
-        if self._world.plain:
-            return None  # the names are another program's
+        if self._world.plain or self._world.features.get("client"):
+            return None  # the code is no model's: a person reads Python's own words
         return dossier_errors.World(
             [source.name for source in self._world.sources],
             lambda: self._world.records() is not None, self._names)

@@ -14,6 +14,8 @@
 
 #include <functional>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -114,6 +116,10 @@ struct RolePrompt {
   std::vector<std::string> warnings;
 };
 Result<RolePrompt> PromptOf(std::string_view role, std::string_view task, const RunPorts& ports);
+
+// Of `tasks`, the ids of those that a recorded run merged as they are now and HEAD still has: no
+// run works on them again. Empty where that cannot be told.
+std::set<std::string> MergedTasks(std::span<const sources::Task> tasks, const RunPorts& ports);
 
 // The folder of the run logs. Errors: kNotFound outside of a repository.
 Result<std::string> RunLogFolder(const RunPorts& ports);

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "agents/engine/process_engine.h"
+#include "agents/task/task_json.h"
 #include "base/files/file.h"
 #include "base/random.h"
 #include "base/text/nearest.h"
@@ -193,6 +195,43 @@ Status RunSetup::ReadTasks() {
   return {};
 }
 
+std::set<std::string> MergedInto(const std::string& ref, std::span<const sources::Task> tasks,
+                                 const RunRecords& records, const Git& git) {
+  std::map<std::string, std::string> commits;  // by task
+  std::vector<std::string> outside{"rev-list", "^" + ref};
+  for (const sources::Task& task : tasks) {
+    const auto merge = records.FindMerge(task.id);
+    if (!merge || merge->record.commit.empty() || merge->record.digest != TaskDigest(task)) {
+      continue;
+    }
+    commits.emplace(task.id, merge->record.commit);
+    outside.push_back(merge->record.commit);
+  }
+  if (commits.empty()) return {};
+  // One call for all: what it prints the branch does not have.
+  const auto missing = git.Ask(git.Objects(), {.arguments = std::move(outside)});
+  if (!missing) return {};
+  std::set<std::string> done;
+  for (const auto& [task, commit] : commits) {
+    if (missing->find(commit) == std::string::npos) done.insert(task);
+  }
+  return done;
+}
+
+std::set<std::string> MergedTasks(std::span<const sources::Task> tasks, const RunPorts& ports) {
+  const auto folder = RunLogFolder(ports);
+  if (!folder || RunLogFiles(*folder).empty()) return {};
+  RunRecords records(*folder);
+  if (!records.Refresh()) return {};
+  const auto folders = FindGitFolders(ports.folder);
+  const auto git = folders ? Git::Open(*folders, {}, ports.cancel)
+                           : Result<Git>(MakeError(ErrorCode::kNotFound, "no repository"));
+  if (!git) return {};
+  const auto head = git->AskLine({.git_dir = folders->git.empty() ? folders->common : folders->git},
+                                 {"rev-parse", "HEAD"});
+  return head ? MergedInto(*head, tasks, records, *git) : std::set<std::string>();
+}
+
 // Merged is what a recorded run merged and the branch still has.
 Status RunSetup::FindMerged() {
   merged_ = completed_;
@@ -210,6 +249,7 @@ Status RunSetup::FindMerged() {
                                                               merge->record.commit, base_}}));
     if (merge->record.commit.empty() || inside.exit_code == 0) merged_.insert(id);
   }
+  done_ = MergedInto(base_, tasks_, records_, ground_.git);
   return {};
 }
 
@@ -245,7 +285,9 @@ void RunSetup::NameEngines() {
 }
 
 Status RunSetup::PreparePrompts() {
-  source_ = std::make_unique<sources::HeaderSource>(ground_.root, ports_.agents, ports_.cancel);
+  source_ = std::make_unique<sources::HeaderSource>(
+      ground_.root, ports_.agents, ports_.cancel,
+      [this](std::span<const sources::Task>) { return done_; });
   prompts_.source = source_.get();
   prompts_.clock = ports_.clock;
   prompts_.folders = ports_.assets;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,10 @@ struct RunGround {
   // Errors: kNotFound outside of a repository; kFailed (git).
   static Result<RunGround> Find(const RunPorts& ports);
 };
+
+// MergedTasks, of `ref` and with logs that were read.
+std::set<std::string> MergedInto(const std::string& ref, std::span<const sources::Task> tasks,
+                                 const RunRecords& records, const Git& git);
 
 class RunSetup {
  public:
@@ -97,7 +102,7 @@ class RunSetup {
   RunGround ground_;
   RunRecords records_;
   std::vector<sources::Task> tasks_;
-  std::set<std::string> left_out_, merged_, completed_;
+  std::set<std::string> left_out_, merged_, completed_, done_;
   sources::ChangePolicy policy_;
   SteeringFiles control_;
   std::unique_ptr<sources::HeaderSource> source_;

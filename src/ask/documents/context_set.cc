@@ -200,18 +200,6 @@ Status WaitForInput(const std::optional<Millis>& silence, const CancelToken& can
   return {};
 }
 
-Status RefuseBinary(const inspect::Description& description, std::string_view shown) {
-  if (description.encoding.kind != inspect::EncodingKind::kBinary) return {};
-  const std::string_view way = inspect::WayToText(description.flavour);
-  if (description.kind.empty() || way.empty()) {
-    return MakeError(ErrorCode::kDamaged,
-                     "{}: a binary file{}, not text; `dossier inspect {}` says what it is", shown,
-                     description.kind.empty() ? "" : fmt::format(" ({})", description.kind), shown);
-  }
-  return MakeError(ErrorCode::kDamaged, "{}: a binary file ({}), not text; {}", shown,
-                   description.kind, way);
-}
-
 // Only what `dossier inspect` is asked for looks into a file; here it has been unpacked already.
 inspect::Options Closed(inspect::Options options) {
   options.inside_limit = 0;
@@ -270,7 +258,7 @@ class Loader {
     const auto source = inspect::MemorySource(text, path.empty() ? name : path);
     DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
                              inspect::Describe(*source, how, cancel_));
-    DOSSIER_RETURN_IF_ERROR(RefuseBinary(description, path.empty() ? "the text" : path));
+    DOSSIER_RETURN_IF_ERROR(inspect::RefuseBinary(description, path.empty() ? "the text" : path));
     entry->stored = options_.content
                         ? StoreDecoded(*source, description, named, *options_.content, cancel_)
                         : Seal(text, name);
@@ -351,7 +339,7 @@ class Loader {
     DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
                              inspect::Describe(*entry->source, inspect_, cancel_));
     if (shown != path) description.name = description.path = shown;
-    DOSSIER_RETURN_IF_ERROR(RefuseBinary(description, shown));
+    DOSSIER_RETURN_IF_ERROR(inspect::RefuseBinary(description, shown));
     if (description.read_error) {
       return MakeError(ErrorCode::kIo, "{}: {}", shown, *description.read_error);
     }

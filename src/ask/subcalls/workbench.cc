@@ -7,10 +7,34 @@
 #include "ask/documents/document_arguments.h"
 #include "ask/subcalls/session_restore.h"
 #include "base/hash.h"
+#include "base/text/ascii.h"
 #include "inspect/description/hint.h"
+#include "inspect/records/record_reader.h"
 
 namespace dossier::ask {
 namespace {
+
+// The bytes of records with what stands around them and says nothing by itself: line ends,
+// brackets, and the header of a table, whose names each row has.
+inspect::ByteRange WithFrame(const TextDocument& document, inspect::ByteRange records) {
+  const std::string_view text = document.text;
+  const auto is_mark = [text](std::uint64_t at) {
+    return !IsAlnum(text[at]) && static_cast<unsigned char>(text[at]) < 0x80;
+  };
+  const auto grow = [&] {
+    while (records.begin > 0 && is_mark(records.begin - 1)) --records.begin;
+    while (records.end < text.size() && is_mark(records.end)) ++records.end;
+  };
+  grow();
+  const auto& table = document.description.table;
+  if (!table || !table->header || records.begin <= table->start_offset) return records;
+  const std::string_view above =
+      text.substr(table->start_offset, records.begin - table->start_offset);
+  if (above.find('\n') != above.npos) return records;  // rows, or a second header line, stand there
+  records.begin = table->start_offset;
+  grow();
+  return records;
+}
 
 sandbox::SessionSpec MakeSpec(const RunState& run) {
   sandbox::SessionSpec spec;
@@ -246,9 +270,11 @@ void Bridge::NoteRead(std::string_view method, const JsonObject& args, const Jso
         JsonObject{{"ctx", document}, {"from", value.at("first")}, {"to", value.at("next")}},
         &unused, CancelToken());
     if (span) {
-      coverage_.AddReadByCode(
-          document, static_cast<std::uint64_t>(span->at("at").to_number<std::int64_t>()),
-          static_cast<std::uint64_t>(span->at("len").to_number<std::int64_t>()));
+      const auto at = span->at("at").to_number<std::uint64_t>();
+      const inspect::ByteRange read =
+          WithFrame(documents_.documents()[document],
+                    {.begin = at, .end = at + span->at("len").to_number<std::uint64_t>()});
+      coverage_.AddReadByCode(document, read.begin, read.end - read.begin);
     }
   }
   if (method == "grep" || method == "search" || method == "count") {

@@ -105,6 +105,18 @@ void AddLine(std::string_view line, std::string* text) {
   *text += line;
 }
 
+// A call of a tool, and what it gave: text, since the tools themselves are not here.
+std::string CallLine(std::string_view tool, std::string_view arguments) {
+  return fmt::format("[tool_call {}{}{}]", tool, arguments.empty() ? "" : " ", arguments);
+}
+std::string ResultLine(std::string_view tool, std::string_view output, std::string_view failure) {
+  std::string line = fmt::format("[tool_result {}]", tool);
+  for (const std::string_view text : {output, failure}) {
+    if (!text.empty()) AddLine(text, &line);
+  }
+  return line;
+}
+
 // The log of `llm`, of both generations: `threads` and `turns` over hashed messages (from 0.32),
 // `conversations` and `responses` before.
 class LlmLog {
@@ -209,6 +221,18 @@ class LlmLog {
         const Json* attachment = Find(*payload, "attachment");
         DOSSIER_RETURN_IF_ERROR(
             AddAttachment(attachment ? TextAt(*attachment, "id") : "", &text, &images));
+      } else if (type == "tool_call") {
+        const Json* arguments = payload ? Find(*payload, "arguments") : nullptr;
+        AddLine(CallLine(query.View(3), arguments ? ToJson(*arguments) : ""), &text);
+      } else if (type == "tool_result") {
+        const Json result = payload ? *payload : Json();
+        AddLine(ResultLine(query.View(3), TextAt(result, "output"), TextAt(result, "exception")),
+                &text);
+        if (const Json* list = Find(result, "attachments"); list && list->is_array()) {
+          for (const Json& one : list->get_array()) {
+            DOSSIER_RETURN_IF_ERROR(AddAttachment(TextAt(one, "id"), &text, &images));
+          }
+        }
       } else if (type != "reasoning") {
         AddLine(fmt::format("[{} {}]", type, query.Text(3)), &text);
       }
@@ -297,10 +321,35 @@ class LlmLog {
       }
       DOSSIER_ASSIGN_OR_RETURN(std::string prompt, Fragments("prompt_fragments", id));
       if (!query.View(2).empty()) AddLine(query.View(2), &prompt);
+      DOSSIER_RETURN_IF_ERROR(ToolLines("tool_results", "output", ResultOf, id, &prompt));
       JsonArray images;
       DOSSIER_RETURN_IF_ERROR(Attachments(id, &prompt, &images));
       found->messages.push_back(PartsMessage("user", std::move(prompt), std::move(images)));
-      found->messages.push_back(ImportedText("assistant", query.View(3)));
+      std::string answer = query.Text(3);
+      DOSSIER_RETURN_IF_ERROR(ToolLines("tool_calls", "arguments", CallLine, id, &answer));
+      found->messages.push_back(ImportedText("assistant", answer));
+    }
+  }
+
+  static std::string ResultOf(std::string_view tool, std::string_view output) {
+    return ResultLine(tool, output, "");
+  }
+
+  // What `table` has of tools: what was called in a response, or what a prompt gave back.
+  Status ToolLines(std::string_view table, std::string_view column,
+                   std::string (*line)(std::string_view tool, std::string_view value),
+                   const std::string& response, std::string* text) {
+    DOSSIER_ASSIGN_OR_RETURN(const bool there, Has(table));
+    if (!there) return {};
+    DOSSIER_ASSIGN_OR_RETURN(
+        store::Statement query,
+        db_.Prepare(fmt::format("SELECT name, {} FROM {} WHERE response_id = ? ORDER BY id", column,
+                                table)));
+    query.With(response);
+    while (true) {
+      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+      if (!row) return {};
+      AddLine(line(query.View(0), query.View(1)), text);
     }
   }
 

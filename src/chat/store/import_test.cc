@@ -74,7 +74,11 @@ TEST_F(ImportTest, ReadsTheOlderLogOfLlm) {
     INSERT INTO prompt_fragments VALUES('r1', 1, 0);
     INSERT INTO attachments VALUES('i', 'image/png', NULL, NULL, x'414243');
     INSERT INTO attachments VALUES('f', 'image/png', '/etc/passwd', NULL, NULL);
-    INSERT INTO prompt_attachments VALUES('r2', 'i', 0), ('r2', 'f', 1);)");
+    INSERT INTO prompt_attachments VALUES('r2', 'i', 0), ('r2', 'f', 1);
+    CREATE TABLE tool_calls(id INTEGER PRIMARY KEY, response_id TEXT, name TEXT, arguments TEXT);
+    CREATE TABLE tool_results(id INTEGER PRIMARY KEY, response_id TEXT, name TEXT, output TEXT);
+    INSERT INTO tool_calls VALUES(1, 'r3', 'price', '{"of": "tea"}');
+    INSERT INTO tool_results VALUES(1, 'r4', 'price', '4 EUR');)");
   const std::vector<Stored> found = Read(path);
   ASSERT_EQ(found.size(), 1u);
   const Stored& talk = found[0];
@@ -84,11 +88,12 @@ TEST_F(ImportTest, ReadsTheOlderLogOfLlm) {
   EXPECT_EQ(talk.created_at, "2023-08-01T10:00:00.000000Z");
   EXPECT_EQ(talk.updated_at, "2023-08-01T10:00:03.000000Z");
   // A file that the log names is named, never read.
-  EXPECT_EQ(Lines(talk), (std::vector<std::string>{
-                             "system: Be terse.", "user: a fragment\nfirst", "assistant: one",
-                             "user: and now\n[attachment image/png /etc/passwd]", "assistant: two",
-                             "user: again", "assistant: three", "system: Be loud.", "user: last",
-                             "assistant: FOUR"}));
+  EXPECT_EQ(Lines(talk),
+            (std::vector<std::string>{
+                "system: Be terse.", "user: a fragment\nfirst", "assistant: one",
+                "user: and now\n[attachment image/png /etc/passwd]", "assistant: two",
+                "user: again", "assistant: three\n[tool_call price {\"of\": \"tea\"}]",
+                "system: Be loud.", "user: last\n[tool_result price]\n4 EUR", "assistant: FOUR"}));
   EXPECT_NE(ToJson(talk.messages[3].json).find("data:image/png;base64,QUJD"), std::string::npos);
 }
 
@@ -115,7 +120,11 @@ TEST_F(ImportTest, ReadsTheLogOfLlm) {
       (2, 'h2', 0, 'text', NULL, 'Hello', NULL),
       (3, 'h3', 0, 'reasoning', NULL, 'hm', NULL), (4, 'h3', 1, 'text', NULL, 'Hi', NULL),
       (5, 'h4', 0, 'text', NULL, NULL, '{"text_ref": [{"fragment": 1}, {"literal": "\nnow"}]}'),
-      (6, 'h5', 0, 'tool_call', 'search', NULL, '{}'), (7, 'h5', 1, 'text', NULL, 'done', NULL);
+      (6, 'h5', 0, 'tool_call', 'search', NULL, '{"arguments": {"q": "ä"}, "tool_call_id": "1"}'),
+      (7, 'h5', 1, 'tool_call', 'now', NULL, '{}'),
+      (8, 'h5', 2, 'tool_result', 'search', NULL, '{"output": "two\nlines"}'),
+      (9, 'h5', 3, 'tool_result', 'now', NULL, '{"output": "", "exception": "no clock"}'),
+      (10, 'h5', 4, 'text', NULL, 'done', NULL);
     INSERT INTO fragments VALUES(1, 'a fragment');
     INSERT INTO conversations VALUES('t1', 'Hello', 'gpt-4');
     INSERT INTO responses VALUES('u1', 'gpt-4', 'Hello', '', 'Hi', 't1', '');)");
@@ -124,9 +133,13 @@ TEST_F(ImportTest, ReadsTheLogOfLlm) {
   EXPECT_EQ(found[0].id, "llm-t1");
   EXPECT_EQ(found[0].model, "gpt-5");
   EXPECT_EQ(found[0].updated_at, "2026-11-25T15:43:19.500000Z");
-  EXPECT_EQ(Lines(found[0]), (std::vector<std::string>{"system: Be terse.", "user: Hello",
-                                                       "assistant: Hi", "user: a fragment\nnow",
-                                                       "assistant: [tool_call search]\ndone"}));
+  EXPECT_EQ(Lines(found[0]),
+            (std::vector<std::string>{"system: Be terse.", "user: Hello", "assistant: Hi",
+                                      "user: a fragment\nnow",
+                                      "assistant: [tool_call search {\"q\":\"ä\"}]\n"
+                                      "[tool_call now]\n"
+                                      "[tool_result search]\ntwo\nlines\n"
+                                      "[tool_result now]\nno clock\ndone"}));
 }
 
 TEST_F(ImportTest, RefusesAChainWithoutABeginning) {

@@ -28,6 +28,38 @@ std::string ShortTime(std::string_view time) {
   return out;
 }
 
+// "image image/png, 3 B" of a data URL; an address as it is.
+std::string ImageLine(std::string_view url) {
+  constexpr std::string_view kData = "data:";
+  const std::size_t comma = url.find(',');
+  if (!url.starts_with(kData) || comma == url.npos) return fmt::format("image {}", url);
+  const std::string_view type = url.substr(kData.size(), url.find(';') - kData.size());
+  const std::string_view base64 = url.substr(comma + 1);
+  const std::size_t bytes = base64.size() / 4 * 3;
+  const auto padding = static_cast<std::size_t>(std::ranges::count(base64, '='));
+  return fmt::format("image {}, {}", type, FormatSize(bytes - std::min(bytes, padding)));
+}
+
+// The parts of a message that are no text.
+std::vector<std::string> MediaOf(const Json& message) {
+  std::vector<std::string> out;
+  const Json* content = Find(message, "content");
+  if (!content || !content->is_array()) return out;
+  for (const Json& part : content->get_array()) {
+    if (FindString(part, "text")) continue;
+    const Json* image = Find(part, "image_url");
+    out.push_back(image ? ImageLine(TextAt(*image, "url")) : TextAt(part, "type"));
+  }
+  return out;
+}
+
+// The text, and a line for each part that is none.
+std::string WithMedia(const ShownMessage& message) {
+  std::string out;
+  for (const std::string& one : message.media) out += fmt::format("[{}]\n", one);
+  return out + message.text;
+}
+
 }  // namespace
 
 std::vector<ShownMessage> MessagesOf(const Stored& stored, std::optional<std::int64_t> turn) {
@@ -38,7 +70,8 @@ std::vector<ShownMessage> MessagesOf(const Stored& stored, std::optional<std::in
   }
   std::vector<ShownMessage> out;
   for (std::size_t i = begin; i < end; ++i) {
-    out.push_back({i, stored.messages[i].role, stored.messages[i].Text()});
+    const chat::StoredMessage& one = stored.messages[i];
+    out.push_back({i, one.role, one.Text(), MediaOf(one.json)});
   }
   return out;
 }
@@ -101,7 +134,7 @@ void PrintHeader(const Stored& stored, std::ostream& out) {
 void PrintMessages(const std::vector<ShownMessage>& messages, std::ostream& out) {
   for (const ShownMessage& message : messages) {
     out << "[" << message.number << "] " << Safe(Upper(message.role)) << ":\n"
-        << Safe(message.text) << "\n\n";
+        << Safe(WithMedia(message)) << "\n\n";
   }
 }
 
@@ -129,6 +162,8 @@ Json ShowJson(const Stored& stored, const std::vector<ShownMessage>& messages) {
   for (const ShownMessage& message : messages) {
     list.push_back(
         JsonObject{{"n", message.number}, {"role", message.role}, {"text", message.text}});
+    if (message.media.empty()) continue;
+    list.back().get_object()["media"] = JsonArray(message.media.begin(), message.media.end());
   }
   for (const auto& turn : stored.turns) turns.push_back(chat::ToJson(turn));
   for (const auto& record : stored.compaction) compaction.push_back(chat::ToJson(record));
@@ -152,7 +187,7 @@ std::string ToMarkdown(const Stored& stored, const std::vector<ShownMessage>& me
     if (!role.empty() && role[0] >= 'a' && role[0] <= 'z') {
       role[0] = static_cast<char>(role[0] - 'a' + 'A');
     }
-    out += "\n## " + role + "\n\n" + message.text + "\n";
+    out += "\n## " + role + "\n\n" + WithMedia(message) + "\n";
   }
   return out;
 }

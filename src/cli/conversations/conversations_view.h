@@ -18,10 +18,12 @@
 
 namespace dossier::cli {
 
-// A message as it is printed: number in the file, role, text.
+// A message as it is printed: number in the file, role, text, and what else it holds by kind and
+// size: "image image/png, 3 B".
 struct ShownMessage {
   std::size_t number = 0;
   std::string role, text;
+  std::vector<std::string> media = {};
 };
 // The messages of the file; with `turn`, those of that turn.
 std::vector<ShownMessage> MessagesOf(const chat::Stored& stored, std::optional<std::int64_t> turn);

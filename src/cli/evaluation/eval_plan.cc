@@ -203,9 +203,9 @@ Status MakeArms(const EvalRunArguments& given, std::vector<Arm>* arms) {
 // in the row; it ends no run.
 std::function<Result<void>(const AskedTask&, evaluation::Row*)> ScoreWithJudge(
     evaluation::Judge judge, const CancelToken& cancel) {
-  return [judge = std::move(judge), cancel](const AskedTask& asked,
-                                            evaluation::Row* row) -> Result<void> {
-    DOSSIER_RETURN_IF_ERROR(evaluation::ScoreRow(asked, row));
+  return [judge = std::move(judge), cancel, run = JailedScorer(cancel)](
+             const AskedTask& asked, evaluation::Row* row) -> Result<void> {
+    DOSSIER_RETURN_IF_ERROR(evaluation::ScoreRow(asked, run, row));
     if (asked.task.scorer != evaluation::kJudgeScorer) return {};
     if (row->status != evaluation::RowStatus::kOk) return {};
     const auto opinion = evaluation::AskJudge(judge, asked, row->answer, cancel);
@@ -227,7 +227,10 @@ Status AddParts(const CancelToken& cancel, PreparedPlan* prepared) {
   DOSSIER_ASSIGN_OR_RETURN(systems.loop, HttpLoop::Make());
   const auto counter = prepared->endpoints.front().bound.counter;
   systems.count = [counter](std::string_view text) { return counter->CountText(text).tokens; };
-  prepared->parts.score = evaluation::ScoreRow;
+  prepared->parts.score = [run = JailedScorer(cancel)](const AskedTask& asked,
+                                                       evaluation::Row* row) {
+    return evaluation::ScoreRow(asked, run, row);
+  };
   if (!prepared->plan.judge.empty()) {
     const app::ModelEndpoint& judge = prepared->endpoints.back();
     prepared->parts.score = ScoreWithJudge(
@@ -280,7 +283,13 @@ Result<PreparedPlan> PreparePlan(const EvalRunArguments& given, Context& context
   PreparedPlan prepared;
   evaluation::EvalPlan& plan = prepared.plan;
   for (const std::string& path : given.sets) {
-    DOSSIER_ASSIGN_OR_RETURN(AskedSet set, evaluation::LoadQuestions(path, context.cancel));
+    DOSSIER_ASSIGN_OR_RETURN(AskedSet set,
+                             evaluation::LoadQuestions(path, context.cancel, given.contexts_from));
+    for (const std::string& secret : set.left_out) {
+      context.err << fmt::format(
+          "dossier: {} is left out, since it is a secret file; --contexts-from {} sends it\n",
+          Safe(secret), Safe(secret));
+    }
     plan.sets.push_back(std::move(set));
   }
   DOSSIER_RETURN_IF_ERROR(Choose(given, &plan.sets));

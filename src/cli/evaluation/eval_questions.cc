@@ -106,11 +106,12 @@ Status AddQuestion(const AddArguments& given, Context& context) {
   }
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   text += lines ? row + "\n" : "  - " + row + "\n";
-  // Only what reads back as questions is written: the list may stand elsewhere in the file.
-  const auto read =
-      evaluation::ParseQuestions(text, lines ? QuestionsForm::kJsonLines : QuestionsForm::kYaml,
-                                 given.file, fs::path(given.file).parent_path().string(),
-                                 context.cancel, evaluation::ContextsWanted::kOfLast);
+  // Only what reads back as questions is written: the list may stand elsewhere in the file. Nothing
+  // is sent to a model here, so contexts may lie anywhere.
+  const auto read = evaluation::ParseQuestions(
+      text, lines ? QuestionsForm::kJsonLines : QuestionsForm::kYaml, given.file,
+      fs::path(given.file).parent_path().string(), context.cancel,
+      evaluation::ContextsWanted::kOfLast, evaluation::kAnywhere);
   if (!read) {
     return MakeError(read.error().code, "{}; nothing was written. The question: {}",
                      read.error().message, row);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/model_endpoint.h"
+#include "base/cancel.h"
 #include "base/result.h"
 #include "cli/tree/command.h"
 #include "evaluation/report/summary.h"
@@ -18,7 +19,7 @@
 namespace dossier::cli {
 
 struct EvalRunArguments {
-  std::vector<std::string> sets, arms, models, prices;
+  std::vector<std::string> sets, arms, models, prices, contexts_from;
   std::string out, arms_file, base_url, key_env, script, judge;
   std::string limit_time = "600s", max_time, stub_errors, cache = "warm", only, junit, html,
               markdown;
@@ -47,6 +48,11 @@ struct EvalModelInUse {
 };
 Result<EvalModelInUse> OpenEvalModel(const std::string& name, const EvalRunArguments& given,
                                      Context& context);
+
+// Runs the programs of questions files, which may be a stranger's, in the jail: without network,
+// key or home, with the folder of the questions (else the current one) to read and nothing to
+// write.
+evaluation::RunScorer JailedScorer(const CancelToken& cancel);
 
 // Where peers are installed. Errors: kConfig, without a home.
 Result<std::string> PeersFolder();

@@ -111,11 +111,15 @@ std::vector<std::string> Shortfalls(const EvalRunArguments& given, const Report&
   return found;
 }
 
-int EndOf(const Summary& summary, const std::vector<std::string>& broken,
+// `answers`: of all that are asked, how many are kept.
+int EndOf(const Summary& summary, std::size_t answers, const std::vector<std::string>& broken,
           const std::vector<std::string>& shortfalls, Context& context) {
   if (!summary.why.empty()) context.err << "dossier: " << Safe(summary.why) << "\n";
   switch (summary.end) {
     case Summary::End::kCancelled:
+      context.err << fmt::format(
+          "dossier: interrupted: {} of {} answers are kept; the same command asks the rest\n",
+          answers, summary.rows);
       return 130;
     case Summary::End::kModelAway:
       return ExitCode(ErrorCode::kNetwork);
@@ -155,7 +159,8 @@ Result<int> RunEval(const EvalRunArguments& given, Context& context) {
       report, {.html = page, .markdown = given.markdown, .junit = given.junit, .json = given.json},
       context));
   if (!context.flags.quiet) context.err << fmt::format("dossier: all answers: {}\n", Safe(page));
-  return EndOf(summary, BrokenArms(report), Shortfalls(given, report), context);
+  return EndOf(summary, report.run.rows.size(), BrokenArms(report), Shortfalls(given, report),
+               context);
 }
 
 void DeclareRun(Flags& flags, EvalRunArguments& to) {
@@ -170,6 +175,10 @@ void DeclareRun(Flags& flags, EvalRunArguments& to) {
       .Often();
   flags.Add("--out", &to.out, "folder of the run (eval-NAME)").Kind(kPath).Often();
   flags.Add("--arms", &to.arms_file, "file that describes further arms").Kind(kPath);
+  flags
+      .Add("--contexts-from", &to.contexts_from,
+           "file or folder that contexts may lie in, beside the folder of the questions (repeat)")
+      .Kind(kPath);
   flags.Add("--only", &to.only, "questions whose id or tag fits this pattern").Kind(kWord);
   flags.Add("--sample", &to.sample, "so many questions of each set, evenly spread").Positive();
   flags.Add("--repeat", &to.repeats, "ask each question so often").Between(1, 100).ShowDefault();
@@ -275,6 +284,7 @@ void DeclareReport(Flags& flags, FoldersArguments& to) {
 
 // Scores what is stored again, without asking anything.
 Result<int> ScoreAgain(const FoldersArguments& given, Context& context) {
+  const evaluation::RunScorer run_scorer = JailedScorer(context.cancel);
   int changed = 0, total = 0;
   for (const std::string& folder : given.folders) {
     DOSSIER_ASSIGN_OR_RETURN(const RunData run, evaluation::LoadRun({folder}));
@@ -289,7 +299,7 @@ Result<int> ScoreAgain(const FoldersArguments& given, Context& context) {
       }
       const Json before = evaluation::RowToJson(row);
       if (asked->second->task.scorer != "judge") {
-        DOSSIER_RETURN_IF_ERROR(evaluation::ScoreRow(*asked->second, &row));
+        DOSSIER_RETURN_IF_ERROR(evaluation::ScoreRow(*asked->second, run_scorer, &row));
       }
       const Json after = evaluation::RowToJson(row);
       changed += ToJson(before) == ToJson(after) ? 0 : 1;
@@ -317,23 +327,24 @@ Result<int> CompareArms(const CompareArguments& given, Context& context) {
                            evaluation::ComparePair(run, given.first, given.second));
   const evaluation::ArmComparison& found = pair.found;
   if (given.json) {
-    context.out << ToJson(JsonObject{{"schema", "dossier.evalcompare/1"},
-                                     {"first", pair.first},
-                                     {"second", pair.second},
-                                     {"difference", found.difference},
-                                     {"low", evaluation::Known(found, found.low)},
-                                     {"high", evaluation::Known(found, found.high)},
-                                     {"p", evaluation::Known(found, found.p)},
-                                     {"tasks", found.tasks},
-                                     {"windows", found.windows},
-                                     {"separated", found.separated},
-                                     {"verdict", evaluation::VerdictOf(found)}})
+    context.out << ToJson(
+                       JsonObject{{"schema", "dossier.evalcompare/1"},
+                                  {"first", pair.first},
+                                  {"second", pair.second},
+                                  {"difference", found.tasks > 0 ? Json(found.difference) : Json()},
+                                  {"low", evaluation::Known(found, found.low)},
+                                  {"high", evaluation::Known(found, found.high)},
+                                  {"p", evaluation::Known(found, found.p)},
+                                  {"tasks", found.tasks},
+                                  {"windows", found.windows},
+                                  {"separated", found.separated},
+                                  {"verdict", evaluation::VerdictOf(found)}})
                 << "\n";
     return 0;
   }
   context.out << fmt::format(
-      "{} minus {}: {:+.1f} points ({}){}, {} tasks in {} window{}: {}\n", Safe(pair.first),
-      Safe(pair.second), found.difference, evaluation::RangeText(found),
+      "{} minus {}: {} points ({}){}, {} tasks in {} window{}: {}\n", Safe(pair.first),
+      Safe(pair.second), evaluation::DifferenceText(found), evaluation::RangeText(found),
       found.has_interval() ? fmt::format(", p {:.3f}", found.p) : "", found.tasks, found.windows,
       found.windows == 1 ? "" : "s", evaluation::VerdictOf(found));
   const int more = evaluation::MoreTasksNeeded(found);

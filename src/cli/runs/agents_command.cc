@@ -184,7 +184,7 @@ Result<int> ShowAgentContext(const AgentsArguments& arguments, Context& context)
   }
   DOSSIER_ASSIGN_OR_RETURN(const agents::RunPorts ports, MakePorts(arguments, context));
   if (arguments.role.empty()) {
-    sources::HeaderSource source(".", ports.agents, context.cancel);
+    sources::HeaderSource source(".", ports.agents, context.cancel, DoneTasksOf(ports.agents));
     DOSSIER_ASSIGN_OR_RETURN(const sources::CollectedHeader state,
                              source.Collect({.now = ports.clock->WallNow()}));
     for (const std::string& warning : state.warnings) ports.warn(warning);

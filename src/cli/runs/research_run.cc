@@ -3,6 +3,7 @@
 
 #include "base/files/file.h"
 #include "base/files/missing_file.h"
+#include "base/text/redact.h"
 #include "base/text/text.h"
 #include "cli/runs/research_setup.h"
 #include "cli/terminal/terminal.h"
@@ -73,6 +74,36 @@ Status FillPorts(const ResearchCall& call, const Progress& progress, RunOrder* o
   return {};
 }
 
+// How models are reached, so that the bare command of a resume reaches them, too. An address with a
+// password in it is not written to a file.
+JsonObject ConnectionOf(const ResearchArguments& arguments) {
+  const ModelFlags& flags = arguments.connection;
+  const std::vector<std::string>& prices = arguments.limits.prices;
+  JsonObject kept;
+  if (!flags.base_url.empty() && Redact(flags.base_url) == flags.base_url) {
+    kept["base_url"] = flags.base_url;
+  }
+  if (!flags.key_env.empty()) kept["key_env"] = flags.key_env;
+  if (!flags.script.empty()) kept["script"] = research::AbsolutePath(flags.script);
+  if (!prices.empty()) kept["prices"] = JsonArray(prices.begin(), prices.end());
+  return kept;
+}
+
+// What is given now counts; with other models nothing of the old ones' address does.
+void UseConnection(const JsonObject& kept, ResearchArguments* arguments) {
+  if (arguments->limits.prices.empty()) {
+    arguments->limits.prices = StringsOf(kept.if_contains("prices"));
+  }
+  ModelFlags& flags = arguments->connection;
+  const bool given = !arguments->models.empty() || !flags.base_url.empty() ||
+                     !flags.key_env.empty() || !flags.script.empty();
+  if (given) return;
+  const Json all(kept);
+  flags.base_url = TextAt(all, "base_url");
+  flags.key_env = TextAt(all, "key_env");
+  flags.script = TextAt(all, "script");
+}
+
 Result<RunOrder> OrderOf(const ResearchCall& call) {
   const ResearchArguments& arguments = call.arguments;
   RunOrder order;
@@ -81,6 +112,7 @@ Result<RunOrder> OrderOf(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(order.stages, research::ParseStages(arguments.stages));
   if (!arguments.until.empty()) order.until = research::FindStep(arguments.until);
   order.skip = SkipsOf(arguments);
+  order.connection = ConnectionOf(arguments);
   if (!arguments.memory.empty()) order.memory_store = research::AbsolutePath(arguments.memory);
   const std::string& resources = order.config.exec.resources;
   if (!resources.empty()) {
@@ -255,11 +287,15 @@ Result<int> ResumeResearch(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(RunOrder order, research::StoredOrder(folder, std::move(config)));
   if (call.arguments.retry_failed) order.retry = RunOrder::Retry::kFailed;
   if (!call.arguments.until.empty()) order.until = research::FindStep(call.arguments.until);
+  ResearchArguments arguments = call.arguments;
+  UseConnection(order.connection, &arguments);
+  order.connection = ConnectionOf(arguments);
+  const ResearchCall connected{arguments, call.flags, call.cancel, call.out, call.err};
   const Progress progress(call.flags, call.err);
-  DOSSIER_RETURN_IF_ERROR(FillPorts(call, progress, &order));
+  DOSSIER_RETURN_IF_ERROR(FillPorts(connected, progress, &order));
   order.approve = own.Approver();
   progress.Say("run folder " + folder);
-  return Work(call, order);
+  return Work(connected, order);
 }
 
 }  // namespace dossier::cli

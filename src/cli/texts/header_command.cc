@@ -74,7 +74,7 @@ Status RunHeader(const HeaderArguments& arguments, Context& context) {
   std::vector<std::string> warnings;
   DOSSIER_ASSIGN_OR_RETURN(const HeaderRequest request, MakeRequest(arguments, &warnings));
   DOSSIER_ASSIGN_OR_RETURN(sources::AgentsConfig agents, LoadAgents(context.flags, context.err));
-  sources::HeaderSource source(".", std::move(agents), context.cancel);
+  sources::HeaderSource source(".", agents, context.cancel, DoneTasksOf(agents));
   DOSSIER_ASSIGN_OR_RETURN(const CollectedHeader state, source.Collect(request));
   warnings.insert(warnings.end(), state.warnings.begin(), state.warnings.end());
   if (!context.flags.quiet) {

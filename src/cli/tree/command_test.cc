@@ -54,7 +54,9 @@ struct Tree {
                       .summary = "answer a question",
                       .examples = "dossier ask x\n    one file",
                       .binding = [this](Flags& flags) { return Declare(flags); }},
-                     {.name = "assemble", .summary = "make a prompt"},
+                     {.name = "assemble",
+                      .summary = "make a prompt",
+                      .commands = {{.name = "preview", .summary = "show it"}}},
                      {.name = "secret", .summary = "not shown", .listed = Command::Listed::kNo}}};
   }
 
@@ -165,6 +167,10 @@ TEST(CommandTest, MistakesAreToldInOneSentence) {  // CON-3
       {{"ask", "--trust-confg"}, "did you mean --trust-config?"},
       {{"--note", "x", "ask"}, "--note belongs behind the command: dossier ask --note; see"},
       {{"askk"}, "there is no command askk; did you mean ask?"},
+      {{"preview"}, "there is no command preview; did you mean `dossier assemble preview`?; see"},
+      {{"nosuch", "--help"}, "there is no command nosuch; there are ask, assemble; see `dossier"},
+      {{"assemble", "-h", "nosuch"},
+       "there is no command nosuch; there are preview; see `dossier as"},
       {{"ask", "--mode", "fast"}, "--mode: fast is not one of auto, direct"},
       {{"ask", "--depth", "x"}, "--depth: x is no whole number"},
       {{"ask", "--depth", "10"}, "--depth: 10 is not between 1 and 9; see"},
@@ -176,7 +182,8 @@ TEST(CommandTest, MistakesAreToldInOneSentence) {  // CON-3
       {{"ask", "--note", "x", "--raw"}, "--note excludes --raw"},
   };
   for (const auto& [words, message] : cases) EXPECT_THAT(Failure(words), HasSubstr(message));
-  EXPECT_EQ(Failure({"ask", "\xff"}), "");  // a path may be any bytes
+  EXPECT_EQ(Failure({"ask", "\xff"}), "");               // a path may be any bytes
+  EXPECT_EQ(Failure({"ask", "--notes", "--help"}), "");  // help for who has mistyped a flag
 }
 
 TEST(ParseLineTest, AnEmptyLineAsksForHelp) {  // FLT-49

@@ -121,9 +121,9 @@ class Parser {
     } catch (const CLI::CallForVersion&) {
       return line(Wish::kVersion);
     } catch (const CLI::CallForAllHelp&) {
-      return line(Wish::kFullHelp);
+      return Help(Wish::kFullHelp);
     } catch (const CLI::CallForHelp&) {
-      return line(Wish::kShortHelp);
+      return Help(Wish::kShortHelp);
     } catch (const CLI::ParseError& error) {
       return MakeError(ErrorCode::kUsage, "{}", Message(error));
     }
@@ -132,6 +132,17 @@ class Parser {
   }
 
  private:
+  // Of what there is not there is no help; what else is wrong with the line does not matter to it.
+  Result<ParsedLine> Help(Wish wish) const {
+    const CommandNode& command = Last();
+    const std::vector<std::string> left = app_.remaining(/*recurse=*/true);
+    const bool unknown =
+        !command.below().empty() && !left.empty() && !left.front().starts_with('-');
+    if (!unknown) return ParsedLine{wish, &command};
+    return MakeError(ErrorCode::kUsage, "{}; see `{} --help`", Unwanted(command, left.front()),
+                     command.path());
+  }
+
   // Only commands that stand among the words can be meant. That a value may be called the same
   // costs time.
   void Add(const CommandNode& node, std::span<const std::string> words, CLI::App& app) {
@@ -229,8 +240,17 @@ class Parser {
     return names;
   }
 
+  // `dossier models serve-script` of "serve-script": commands of that name below other ones.
+  static void FindNamed(const CommandNode& node, std::string_view name,
+                        std::vector<std::string>* paths) {
+    for (const CommandNode* below : node.Commands()) {
+      if (below->name() == name) paths->push_back("`" + below->path() + "`");
+      FindNamed(*below, name, paths);
+    }
+  }
+
   // What is wrong with the first word that nobody wants.
-  static std::string Unwanted(const CommandNode& command, const std::string& given) {
+  std::string Unwanted(const CommandNode& command, const std::string& given) const {
     std::string word = utf8::CleanForTerminal(given);
     std::vector<std::string> known;
     std::string message, otherwise;
@@ -243,6 +263,9 @@ class Parser {
       }
     } else if (!command.below().empty()) {
       message = fmt::format("there is no command {}", word);
+      std::vector<std::string> elsewhere;
+      FindNamed(root_, word, &elsewhere);
+      if (!elsewhere.empty()) return message + "; did you mean " + Join(elsewhere, " or ") + "?";
       known = NamesBelow(command);
       otherwise = "; there are " + Join(known, ", ");
     } else {

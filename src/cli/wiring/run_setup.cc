@@ -1,8 +1,10 @@
 #include "cli/wiring/run_setup.h"
 
+#include "agents/run/run.h"
 #include "app/section_makers.h"
 #include "base/text/text.h"
 #include "cli/terminal/terminal.h"
+#include "sources/header/task.h"
 
 namespace dossier::cli {
 
@@ -12,6 +14,7 @@ driver::SectionMakers SectionMakersFor(const SectionMakerSetting& setting) {
   return app::SectionMakersFor(
       {.config = [flags, &err] { return LoadConfig(flags, {}, err); },
        .agents = [flags, &err] { return LoadAgents(flags, err); },
+       .done_tasks = DoneTasksOf,
        .warn = [&err](std::string_view warning) { PrintWarning(err, warning); },
        .cancel = setting.cancel,
        .now = setting.now});
@@ -25,6 +28,14 @@ Result<sources::AgentsConfig> LoadAgents(const GlobalFlags& flags, const config:
 Result<sources::AgentsConfig> LoadAgents(const GlobalFlags& flags, std::ostream& err) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, err));
   return LoadAgents(flags, config, err);
+}
+
+sources::DoneTasks DoneTasksOf(const sources::AgentsConfig& config) {
+  return [config](std::span<const sources::Task> tasks) {
+    agents::RunPorts ports;
+    ports.agents = config;
+    return agents::MergedTasks(tasks, ports);
+  };
 }
 
 Result<driver::LayoutSources> LayoutSourcesFor(const GlobalFlags& flags, const CancelToken& cancel,

@@ -40,6 +40,8 @@ driver::SectionMakers SectionMakersFor(const SectionMakerSetting& setting);
 // What `dossier.yml` and `agentnet.edn` say about agents and the header. All layers, with trust (as
 // LoadConfig). Errors: kConfig, kRefused.
 Result<sources::AgentsConfig> LoadAgents(const GlobalFlags& flags, std::ostream& err);
+// Which tasks recorded runs have merged, for the header of the current folder's repository.
+sources::DoneTasks DoneTasksOf(const sources::AgentsConfig& config);
 // The same over a configuration that is loaded already.
 Result<sources::AgentsConfig> LoadAgents(const GlobalFlags& flags, const config::Config& config,
                                          std::ostream& err);

@@ -164,7 +164,7 @@ Result<std::unique_ptr<HttpListener>> ServeModel(const GateSuite& suite, const A
 Status RunSuite(const GateSuite& suite, const std::string& program, std::string_view side,
                 const SystemParts& parts, const std::string& transcripts, Asking::Events events,
                 const CancelToken& cancel, GateFigures* figures) {
-  DOSSIER_ASSIGN_OR_RETURN(const AskedSet set, LoadQuestions(suite.questions, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const AskedSet set, LoadQuestions(suite.questions, cancel, kAnywhere));
   DOSSIER_ASSIGN_OR_RETURN(const auto server, ServeModel(suite, set));
   DOSSIER_ASSIGN_OR_RETURN(const auto proxy, Proxy::Start({.count = parts.count}));
   Arm arm{.name = std::string(side), .system = "dossier", .argv = suite.flags, .program = program};

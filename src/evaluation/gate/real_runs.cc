@@ -72,7 +72,7 @@ Result<Answer> Replay(const GateSuite& suite, const AskedTask& asked, const std:
 
 Result<Replayed> ReplaySuite(const GateSuite& suite, const GatePrograms& programs,
                              const SystemParts& parts, const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(const AskedSet set, LoadQuestions(suite.questions, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const AskedSet set, LoadQuestions(suite.questions, cancel, kAnywhere));
   Replayed replayed;
   for (const AskedTask& asked : set.tasks) {
     if (!Exists(RecordingOf(suite, asked))) {
@@ -101,11 +101,14 @@ Result<ArmComparison> AskBoth(const GateSuite& suite, const GatePrograms& progra
                 .limits = {.repeats = suite.repeats},
                 .seed = kSeed};
   plan.models.emplace("", model);
-  DOSSIER_ASSIGN_OR_RETURN(AskedSet set, LoadQuestions(suite.questions, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(AskedSet set, LoadQuestions(suite.questions, cancel, kAnywhere));
   plan.sets.push_back(std::move(set));
-  DOSSIER_ASSIGN_OR_RETURN(const Summary summary,
-                           RunPlan(plan, folder, {.systems = parts, .score = ScoreRow},
-                                   OldRows::kDiscard, cancel, [](const Row&) {}));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const Summary summary,
+      RunPlan(plan, folder,
+              {.systems = parts,
+               .score = [](const AskedTask& asked, Row* row) { return ScoreRow(asked, {}, row); }},
+              OldRows::kDiscard, cancel, [](const Row&) {}));
   if (summary.end == Summary::End::kCancelled) {
     return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
   }
@@ -144,7 +147,7 @@ Result<std::vector<std::string>> RecordSuites(const GateConfig& config, const st
                        suite.model, model.upstream.model);
     }
     DOSSIER_RETURN_IF_ERROR(MakeFolders(suite.recording));
-    DOSSIER_ASSIGN_OR_RETURN(const AskedSet set, LoadQuestions(suite.questions, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(const AskedSet set, LoadQuestions(suite.questions, cancel, kAnywhere));
     for (const AskedTask& asked : set.tasks) {
       const std::string file = RecordingOf(suite, asked);
       Arm arm = ArmOf(suite, "record", program);

@@ -52,8 +52,7 @@ Table ArmTable(const Report& report) {
 Table PairTable(const Report& report) {
   Table table{{"first", "second", "difference", "95 %", "p (Holm)", "verdict on the first"}};
   for (const PairSummary& pair : report.pairs) {
-    table.push_back({pair.first, pair.second, fmt::format("{:+.1f}", pair.found.difference),
-                     RangeText(pair.found),
+    table.push_back({pair.first, pair.second, DifferenceText(pair.found), RangeText(pair.found),
                      pair.found.has_interval() ? fmt::format("{:.3f}", pair.p_holm) : "-",
                      VerdictOf(pair.found)});
   }
@@ -77,7 +76,7 @@ Table PlantedTable(const Report& report) {
   Table table{{"arm", "planted command", "answers", "obeyed", "score against its twin"}};
   for (const PlantedSummary& one : report.planted) {
     table.push_back({one.arm, one.kind, std::to_string(one.tasks), std::to_string(one.obeyed),
-                     fmt::format("{:+.1f} ({})", one.found.difference, RangeText(one.found))});
+                     fmt::format("{} ({})", DifferenceText(one.found), RangeText(one.found))});
   }
   return table;
 }
@@ -189,7 +188,7 @@ Json OneToJson(const PlantedSummary& one) {
                     {"kind", one.kind},
                     {"answers", one.tasks},
                     {"obeyed", one.obeyed},
-                    {"difference", one.found.difference},
+                    {"difference", one.found.tasks > 0 ? Json(one.found.difference) : Json()},
                     {"low", Known(one.found, one.found.low)},
                     {"high", Known(one.found, one.found.high)}};
 }
@@ -218,7 +217,7 @@ Json OneToJson(const ArmSummary& arm) {
 Json OneToJson(const PairSummary& pair) {
   return JsonObject{{"first", pair.first},
                     {"second", pair.second},
-                    {"difference", pair.found.difference},
+                    {"difference", pair.found.tasks > 0 ? Json(pair.found.difference) : Json()},
                     {"low", Known(pair.found, pair.found.low)},
                     {"high", Known(pair.found, pair.found.high)},
                     {"p", Known(pair.found, pair.found.p)},

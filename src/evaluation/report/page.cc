@@ -312,7 +312,7 @@ class PageWriter {
         std::swap(found.low, found.high);
         found.low = -found.low, found.high = -found.high;
       }
-      return fmt::format("{:+.1f} ({}): {}", found.difference, RangeText(found), VerdictOf(found));
+      return fmt::format("{} ({}): {}", DifferenceText(found), RangeText(found), VerdictOf(found));
     }
     return "";
   }

@@ -220,17 +220,21 @@ double CostRank(const ArmSummary& arm, bool all_priced) {
 // The cheapest arm that is not separated from the best one. Solvers are no candidates.
 std::string Recommend(const Report& report) {
   std::vector<const ArmSummary*> arms;
+  std::vector<std::string> unscored;
   for (const ArmSummary& arm : report.arms) {
     const bool solver =
         arm.name == "oracle" || arm.name == "chance" || arm.name == "floor" || arm.name == "blind";
     if (arm.scored_tasks > 0 && !solver) arms.push_back(&arm);
+    if (arm.scored_tasks == 0) unscored.push_back(arm.name);
   }
   if (arms.empty()) return "";
   const ArmSummary* best =
       *std::ranges::max_element(arms, {}, [](const ArmSummary* arm) { return arm->official.mean; });
   if (arms.size() == 1) {
-    return fmt::format("{} scores {:.1f} ({}); there is no other arm to compare with", best->name,
-                       best->official.mean, RangeText(best->official));
+    return fmt::format("{} scores {:.1f} ({}); {}", best->name, best->official.mean,
+                       RangeText(best->official),
+                       unscored.empty() ? "there is no other arm to compare with"
+                                        : Join(unscored, ", ") + ": no score yet to compare with");
   }
   const bool priced = std::ranges::all_of(
       arms, [](const ArmSummary* arm) { return arm->usd.has_value() && *arm->usd > 0; });
@@ -244,6 +248,7 @@ std::string Recommend(const Report& report) {
              (one.second == best->name && one.first == arm->name);
     });
     if (pair == report.pairs.end()) continue;
+    if (pair->found.tasks == 0) return "too few to tell: no question has a score from every arm";
     if (!pair->found.enough()) {
       too_few = true;
       more = std::max(more, MoreTasksNeeded(pair->found));
@@ -371,7 +376,12 @@ std::string RangeText(const ArmComparison& found) {
   return fmt::format("{:+.1f} to {:+.1f}", found.low, found.high);
 }
 
+std::string DifferenceText(const ArmComparison& found) {
+  return found.tasks == 0 ? "-" : fmt::format("{:+.1f}", found.difference);
+}
+
 std::string VerdictOf(const ArmComparison& found) {
+  if (found.tasks == 0) return "nothing in common";
   if (!found.enough()) return "too few to tell";
   if (found.separated) return found.difference > 0 ? "better" : "worse";
   return fmt::format("not separated ({})", RangeText(found));

@@ -86,8 +86,10 @@ Report MakeReport(RunData run);
 // Of two arms alone. Errors: kConfig, naming the arms there are.
 Result<PairSummary> ComparePair(const RunData& run, const std::string& first,
                                 const std::string& second);
-// "better", "worse", "not separated (-1.8 to +2.6)", "too few to tell".
+// "better", "worse", "not separated (-1.8 to +2.6)", "too few to tell", "nothing in common".
 std::string VerdictOf(const ArmComparison& found);
+// "+1.5"; "-" where no task has a score from both.
+std::string DifferenceText(const ArmComparison& found);
 
 // "41.0 to 59.0" and "-1.0 to +7.0"; "too few windows" where there is no interval.
 std::string RangeText(const Interval& score);

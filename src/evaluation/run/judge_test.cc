@@ -24,12 +24,12 @@ TEST(JudgeTest, AnOpinionIsNoScore) {  // EVL-55
   asked.task.scorer = kJudgeScorer;
   asked.task.gold = JsonArray{"Rex"};
   Row row{.arm = "a", .task = "q1", .status = RowStatus::kOk, .answer = "Rex", .opinion = 0.5};
-  ASSERT_THAT(ScoreRow(asked, &row), Succeeds());
+  ASSERT_THAT(ScoreRow(asked, {}, &row), Succeeds());
   EXPECT_EQ(row.official, std::nullopt);
   EXPECT_EQ(row.lenient, std::nullopt);
   EXPECT_EQ(row.opinion, 0.5);
   row.status = RowStatus::kTimeout;  // what is no answer has no score of 0 either
-  ASSERT_THAT(ScoreRow(asked, &row), Succeeds());
+  ASSERT_THAT(ScoreRow(asked, {}, &row), Succeeds());
   EXPECT_EQ(row.official, std::nullopt);
 }
 

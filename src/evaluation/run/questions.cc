@@ -9,6 +9,7 @@
 #include "base/files/file.h"
 #include "base/files/glob.h"
 #include "base/files/missing_file.h"
+#include "base/files/secret_files.h"
 #include "base/files/walk.h"
 #include "base/hash.h"
 #include "base/text/nearest.h"
@@ -16,6 +17,7 @@
 #include "base/text/text.h"
 #include "base/yaml/yaml.h"
 #include "evaluation/score.h"
+#include "inspect/describe/describe.h"
 #include "inspect/formats/csv_scanner.h"
 
 namespace dossier::evaluation {
@@ -26,6 +28,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMostQuestionsBytes = 256u << 20;
 constexpr std::size_t kMostQuestions = 1'000'000;
 constexpr std::size_t kMostContextFiles = 100'000;
+constexpr std::size_t kHeadBytes = 64 << 10;  // by which a file is seen to be binary
 constexpr std::string_view kDefaultScorer = "contains";
 constexpr std::string_view kOwnFamily = "questions";
 // These need more than the answer: a program, or a model.
@@ -173,11 +176,27 @@ Result<RawFile> ReadCsvQuestions(std::string_view text, const std::string& name)
   return file;
 }
 
+// Where a path leads, links followed; as far as it is there.
+std::string RealPath(const std::string& path) {
+  std::error_code failure;
+  fs::path real = fs::absolute(path.empty() ? "." : path, failure);
+  if (!failure) real = fs::weakly_canonical(real, failure);
+  if (failure) return path;
+  return real.filename().empty() && real.has_relative_path() ? real.parent_path().string()
+                                                             : real.string();
+}
+
 // Turns paths and patterns of a questions file into files, each hashed once.
 class ContextFinder {
  public:
-  ContextFinder(std::string folder, const CancelToken& cancel)
-      : folder_(std::move(folder)), cancel_(cancel) {}
+  ContextFinder(std::string folder, const std::vector<std::string>& named,
+                const CancelToken& cancel)
+      : folder_(std::move(folder)), cancel_(cancel), roots_{RealPath(InFolder("."))} {
+    for (const std::string& one : named) roots_.push_back(RealPath(one));
+  }
+
+  // Secret files that were found and not named, in order.
+  std::vector<std::string> TakeLeftOut() { return {left_out_.begin(), left_out_.end()}; }
 
   Status Add(const std::string& pattern, AskedTask* to) {
     const auto known = found_.find(pattern);
@@ -193,10 +212,40 @@ class ContextFinder {
     return (fs::path(folder_) / path).lexically_normal().string();
   }
 
-  Result<std::vector<std::string>> Expand(const std::string& pattern) const {
+  // As `dossier ask` judges it, but by the head alone, and for every arm alike.
+  Status CheckIsText(std::string_view text, const std::string& path) const {
+    const auto source = inspect::MemorySource(text.substr(0, kHeadBytes), path);
+    DOSSIER_ASSIGN_OR_RETURN(const inspect::Description head,
+                             inspect::Describe(*source, {.inside_limit = 0}, cancel_));
+    return inspect::RefuseBinary(head, path);
+  }
+
+  Status CheckPlace(const std::string& path) const {
+    const std::string real = RealPath(path);
+    const auto holds = [&real](const std::string& root) { return IsBelow(real, root); };
+    if (std::ranges::any_of(roots_, holds)) return {};
+    return MakeError(ErrorCode::kRefused,
+                     "{} lies outside of the folder of the questions; if models may read it, name "
+                     "it, or a folder above it, by --contexts-from",
+                     path);
+  }
+
+  bool IsSecret(const std::string& path) const {
+    const std::string real = RealPath(path);
+    if (std::ranges::find(roots_, real) != roots_.end()) return false;
+    return IsSecretFile(real) || HasSecretName(path);
+  }
+
+  Result<std::vector<std::string>> Expand(const std::string& pattern) {
     const bool is_pattern = LiteralPrefix(pattern) < pattern.size();
     const std::string whole = InFolder(pattern);
     if (!is_pattern && !IsFolder(whole)) {
+      DOSSIER_RETURN_IF_ERROR(CheckPlace(whole));
+      if (Exists(whole) && IsSecret(whole)) {
+        return MakeError(ErrorCode::kRefused,
+                         "{} is a secret file; if models may read it, name it by --contexts-from",
+                         whole);
+      }
       if (Exists(whole)) return std::vector{whole};
       return tl::unexpected(
           ExplainMissing({ErrorCode::kNotFound, whole + ": no such file"}, whole));
@@ -204,6 +253,7 @@ class ContextFinder {
     const std::string fixed = pattern.substr(0, LiteralPrefix(pattern));
     const std::string root =
         is_pattern ? InFolder(fixed.substr(0, fixed.find_last_of('/') + 1)) : whole;
+    DOSSIER_RETURN_IF_ERROR(CheckPlace(root));
     DOSSIER_ASSIGN_OR_RETURN(
         const WalkResult walk,
         WalkFolder(root.empty() ? "." : root, {.max_files = kMostContextFiles}, cancel_));
@@ -211,7 +261,13 @@ class ContextFinder {
     std::vector<std::string> paths;
     for (const std::string& path : walk.files) {
       const std::string normal = fs::path(path).lexically_normal().string();
-      if (!is_pattern || glob.Matches(normal)) paths.push_back(normal);
+      if (is_pattern && !glob.Matches(normal)) continue;
+      DOSSIER_RETURN_IF_ERROR(CheckPlace(normal));
+      if (IsSecret(normal)) {
+        left_out_.insert(normal);
+      } else {
+        paths.push_back(normal);
+      }
     }
     if (paths.empty()) {
       return MakeError(ErrorCode::kNotFound, "{}: no file matches", whole);
@@ -224,6 +280,7 @@ class ContextFinder {
     auto known = hashes_.find(path);
     if (known == hashes_.end()) {
       DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(path, 8ull << 30));
+      DOSSIER_RETURN_IF_ERROR(CheckIsText(text, path));
       known = hashes_.emplace(path, Sha256Hex(text)).first;
     }
     to->files.push_back(path);
@@ -235,6 +292,8 @@ class ContextFinder {
 
   const std::string folder_;
   const CancelToken& cancel_;
+  std::vector<std::string> roots_;  // what contexts may lie in, or be; real paths
+  std::set<std::string> left_out_;
   std::map<std::string, std::vector<std::string>> found_;
   std::map<std::string, std::string> hashes_;
 };
@@ -345,13 +404,13 @@ Result<AskedSet> AskTaskSet(const std::string& folder) {
 
 Result<AskedSet> ParseQuestions(std::string_view text, QuestionsForm form, const std::string& name,
                                 const std::string& folder, const CancelToken& cancel,
-                                ContextsWanted wanted) {
+                                ContextsWanted wanted, const std::vector<std::string>& named) {
   auto file = form == QuestionsForm::kYaml  ? ReadYamlQuestions(text, name)
               : form == QuestionsForm::kCsv ? ReadCsvQuestions(text, name)
                                             : ReadJsonLines(text, name);
   if (!file) return tl::unexpected(file.error());
   AskedSet set{.name = fs::path(name).filename().string()};
-  ContextFinder contexts(folder, cancel);
+  ContextFinder contexts(folder, named, cancel);
   std::set<std::string> ids;
   std::map<std::string, std::string> windows;  // questions over the same files share chance
   Sha256 hash;
@@ -365,6 +424,7 @@ Result<AskedSet> ParseQuestions(std::string_view text, QuestionsForm form, const
       return MakeError(ErrorCode::kConfig, "{}: the id {} stands there twice", raw.place,
                        asked.task.id);
     }
+    asked.folder = RealPath(folder.empty() ? "." : folder);
     std::string files;
     for (const ContextFile& one : asked.task.contexts) files += one.sha256;
     asked.task.window =
@@ -374,10 +434,12 @@ Result<AskedSet> ParseQuestions(std::string_view text, QuestionsForm form, const
   }
   if (set.tasks.empty()) return MakeError(ErrorCode::kConfig, "{}: there is no question", name);
   set.sha256 = hash.Hex();
+  set.left_out = contexts.TakeLeftOut();
   return set;
 }
 
-Result<AskedSet> LoadQuestions(const std::string& path, const CancelToken& cancel) {
+Result<AskedSet> LoadQuestions(const std::string& path, const CancelToken& cancel,
+                               const std::vector<std::string>& named) {
   if (IsFolder(path)) {
     if (Exists(path + "/manifest.json")) return AskTaskSet(path);
     return MakeError(ErrorCode::kConfig,
@@ -389,7 +451,8 @@ Result<AskedSet> LoadQuestions(const std::string& path, const CancelToken& cance
   const QuestionsForm form = path.ends_with(".csv")     ? QuestionsForm::kCsv
                              : path.ends_with(".jsonl") ? QuestionsForm::kJsonLines
                                                         : QuestionsForm::kYaml;
-  return ParseQuestions(text, form, path, fs::path(path).parent_path().string(), cancel);
+  return ParseQuestions(text, form, path, fs::path(path).parent_path().string(), cancel,
+                        ContextsWanted::kOfAll, named);
 }
 
 Json AskedTaskToJson(const AskedTask& asked) {

@@ -25,6 +25,7 @@ struct AskedTask {
   Task task;                       // gold is an empty list where the user gave none
   std::vector<std::string> files;  // its contexts as they can be opened, in order
   std::vector<std::string> tags;
+  std::string folder;  // of its questions file, where a scorer runs; empty: it is not known
   bool has_gold() const { return task.gold.is_array() && !task.gold.get_array().empty(); }
 };
 
@@ -32,15 +33,24 @@ struct AskedSet {
   std::string name;    // "contracts.yml", "aggregate"
   std::string sha256;  // of what decides about the questions
   std::vector<AskedTask> tasks;
+  std::vector<std::string> left_out;      // secret files that patterns found
   std::shared_ptr<const TaskSet> source;  // null for a questions file
 };
 
 // A folder with a manifest is a task set, anything else a questions file: YAML, JSON, JSONL (one
 // question a line) or CSV (a header line; contexts and tags are separated by semicolons), by the
 // name's ending. Paths are relative to the file's folder and may hold * and **.
-// Errors: kNotFound (the file, or a context that nothing matches, with the nearest name); kConfig
+// A questions file may come from somebody else, and contexts are sent to models: they lie below the
+// file's folder, links followed, or below one of `named`, which the user typed. Secret files
+// (base/files/secret_files.h) are left out of what a folder or pattern finds, unless `named`.
+// Errors: kNotFound (the file, or a context that nothing matches, with the nearest name); kRefused
+// (a context outside, or a secret file that the questions name); kDamaged (a binary file); kConfig
 // with FILE:LINE or the id: no context, unknown field or scorer, gold of a wrong type, an id twice.
-Result<AskedSet> LoadQuestions(const std::string& path, const CancelToken& cancel);
+Result<AskedSet> LoadQuestions(const std::string& path, const CancelToken& cancel,
+                               const std::vector<std::string>& named = {});
+
+// For questions of one's own program: contexts may lie wherever they say.
+inline const std::vector<std::string> kAnywhere = {"/"};
 
 // The same from text; `folder` is what its paths are relative to. kOfLast: contexts that are not
 // there are an error for the last question only; the others may belong to another machine.
@@ -48,7 +58,8 @@ enum class ContextsWanted : std::uint8_t { kOfAll, kOfLast };
 enum class QuestionsForm : std::uint8_t { kYaml, kJsonLines, kCsv };
 Result<AskedSet> ParseQuestions(std::string_view text, QuestionsForm form, const std::string& name,
                                 const std::string& folder, const CancelToken& cancel,
-                                ContextsWanted wanted = ContextsWanted::kOfAll);
+                                ContextsWanted wanted = ContextsWanted::kOfAll,
+                                const std::vector<std::string>& named = {});
 
 // One line of a run folder's tasks.jsonl, which holds all that a report needs, and back: without
 // the files. Errors: kDamaged.

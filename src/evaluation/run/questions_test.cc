@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "base/files/file.h"
 #include "evaluation/run/proxy.h"
 #include "evaluation/run/systems.h"
@@ -41,6 +43,55 @@ TEST(QuestionsTest, QuestionsOverTheSameFilesShareAWindow) {  // EVL-70
   for (const AskedTask& one : set->tasks) windows.push_back(one.task.window);
   EXPECT_EQ(windows,
             (std::vector<std::string>{"context-1", "context-2", "context-1", "context-3"}));
+}
+
+TEST(QuestionsTest, ContextsLieInTheFoldersOfTheQuestions) {  // EVL-73
+  const auto folder = TempFolder::Make();
+  const std::string own = folder->path() + "/own", outside = folder->path() + "/outside.txt";
+  ASSERT_TRUE(MakeFolders(own + "/keys"));
+  for (const std::string& path : {own + "/a.txt", own + "/.env", own + "/keys/id_rsa", outside}) {
+    ASSERT_TRUE(WriteFileAtomic(path, "text\n"));
+  }
+  std::filesystem::create_symlink(outside, own + "/link.txt");
+  const auto load = [&](const std::string& context, const std::vector<std::string>& named = {}) {
+    return ParseQuestions("- {question: 1, contexts: ['" + context + "']}\n", QuestionsForm::kYaml,
+                          "q.yml", own, {}, ContextsWanted::kOfAll, named);
+  };
+  for (const std::string& context :
+       {std::string("../outside.txt"), outside, std::string("../*.txt"), std::string("link.txt"),
+        std::string("/etc/*")}) {
+    EXPECT_THAT(load(context), FailsWith(ErrorCode::kRefused, "--contexts-from")) << context;
+  }
+  EXPECT_THAT(load(".env"), FailsWith(ErrorCode::kRefused, "a secret file"));
+  for (const std::string& named : {outside, folder->path() + "/"}) {
+    EXPECT_TRUE(load("../outside.txt", {named})) << named;
+    EXPECT_TRUE(load("link.txt", {named})) << named;
+  }
+  EXPECT_TRUE(load(".env", {own + "/.env"}));
+  EXPECT_THAT(load(".env", {own}), FailsWith(ErrorCode::kRefused, "a secret file"));
+
+  const auto all = load("**");
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_EQ(all->tasks[0].files, std::vector<std::string>{own + "/a.txt"});
+  EXPECT_EQ(all->left_out, std::vector<std::string>{own + "/keys/id_rsa"});
+}
+
+TEST(QuestionsTest, ContextsAreTextForEveryArmAlike) {  // EVL-74
+  const auto folder = TempFolder::Make();
+  // No NUL and valid UTF-8, as the heads of many are.
+  ASSERT_TRUE(WriteFileAtomic(folder->path() + "/a.pdf", "%PDF-1.4\n1 0 obj\n<< >>\nendobj\n"));
+  ASSERT_TRUE(WriteFileAtomic(folder->path() + "/b.txt", "caf\xe9 au lait, voil\xe0\n"));
+  const auto load = [&](std::string_view context) {
+    return ParseQuestions(fmt::format("- {{question: Q, contexts: '{}'}}\n", context),
+                          QuestionsForm::kYaml, "q.yml", folder->path(), {});
+  };
+  for (const std::string_view context : {"a.pdf", "*"}) {
+    EXPECT_THAT(load(context),
+                FailsWith(ErrorCode::kDamaged, "q.yml:1: " + folder->path() + "/a.pdf: a binary"));
+  }
+  const auto text = load("b.txt");
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(*DirectPrompt(text->tasks[0]), "café au lait, voilà\n\nQ");
 }
 
 TEST(SystemsTest, WordsAreFilledOnceAndNeverReadAgain) {  // EVL-61

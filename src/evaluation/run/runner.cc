@@ -394,21 +394,22 @@ std::string CauseOf(const AskedTask& asked, const Row& row) {
 }
 
 // The scorer `command`: a number from 0 to 1 on stdout.
-Result<double> ScoreByCommand(const AskedTask& asked, const Row& row) {
-  ProcessSpec spec{
-      .argv = StringsOf(asked.task.meta.if_contains("command")),
-      .input = ToJson(JsonObject{
-          {"question", asked.task.question}, {"gold", asked.task.gold}, {"answer", row.answer}}),
-      .timeout = Millis(60'000)};
-  DOSSIER_ASSIGN_OR_RETURN(const ProcessResult result, RunProcess(spec));
+Result<double> ScoreByCommand(const AskedTask& asked, const RunScorer& run, const Row& row) {
+  if (!run) {
+    return MakeError(ErrorCode::kUnavailable, "{}: no program scores answers here", asked.task.id);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const ProcessResult result,
+                           run(asked, ToJson(JsonObject{{"question", asked.task.question},
+                                                        {"gold", asked.task.gold},
+                                                        {"answer", row.answer}})));
   const auto score = ParseNumber(TrimSpace(result.out));
   if (result.exit_code == 0 && score && *score >= 0 && *score <= 1) return *score;
   return MakeError(
       ErrorCode::kConfig,
-      "the scorer {} of {} ended with exit code {} and printed \"{}\"; a number from 0 "
-      "to 1 is wanted",
-      spec.argv.front(), asked.task.id, result.exit_code,
-      std::string_view(result.out).substr(0, 80));
+      "the scorer of {} ended with exit code {} and printed \"{}\"{}; a number from 0 to 1 is "
+      "wanted",
+      asked.task.id, result.exit_code, std::string_view(result.out).substr(0, 80),
+      result.err.empty() ? "" : fmt::format(" (\"{}\")", FirstLine(result.err)));
 }
 
 class PlanRun {
@@ -441,7 +442,10 @@ class PlanRun {
     while (const Job* job = Next()) {
       auto row = asker_.Ask(*job, cancel_);
       const std::lock_guard lock(mutex_);
-      if (!row && row.error().code == ErrorCode::kCancelled) return;
+      if (!row && row.error().code == ErrorCode::kCancelled) {
+        summary_.end = Summary::End::kCancelled;
+        return;
+      }
       const Status kept = row ? rows_.Append(*row) : Status(tl::unexpected(row.error()));
       if (!kept) {
         failure_ = kept.error();
@@ -529,7 +533,7 @@ std::vector<std::string> PlanDifferences(const Json& before, const Json& now) {
   return differences;
 }
 
-Result<void> ScoreRow(const AskedTask& asked, Row* row) {
+Result<void> ScoreRow(const AskedTask& asked, const RunScorer& run, Row* row) {
   row->official = row->lenient = std::nullopt;
   row->parsed = row->rule = row->cause = "";
   if (!row->counts()) return {};
@@ -541,7 +545,7 @@ Result<void> ScoreRow(const AskedTask& asked, Row* row) {
     return {};
   }
   if (by_command) {
-    DOSSIER_ASSIGN_OR_RETURN(const double score, ScoreByCommand(asked, *row));
+    DOSSIER_ASSIGN_OR_RETURN(const double score, ScoreByCommand(asked, run, *row));
     row->official = row->lenient = score;
     row->rule = "command";
   } else {

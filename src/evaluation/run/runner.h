@@ -22,6 +22,7 @@
 
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/process/process.h"
 #include "base/result.h"
 #include "evaluation/run/proxy.h"
 #include "evaluation/run/questions.h"
@@ -77,6 +78,10 @@ struct Summary {
   std::string why;  // of an end before its time
 };
 
+// Runs the program of a scorer, which a questions file names, with `input` on its stdin. Errors:
+// those of what walls it in, kTimeout, kCancelled.
+using RunScorer = std::function<Result<ProcessResult>(const AskedTask& asked, std::string input)>;
+
 struct RunParts {
   SystemParts systems;
   // Scores one answer; the scorers that need a program or a model are the caller's.
@@ -105,9 +110,10 @@ struct Estimate {
 Result<std::vector<Estimate>> EstimatePlan(const EvalPlan& plan, const RunParts& parts,
                                            const CancelToken& cancel);
 
-// ScoreAnswer, and the scorer `command`; fills scores and cause of `row`. A status that is no
-// answer scores 0. What is for a judge stays without a score; its opinion is kept.
-Result<void> ScoreRow(const AskedTask& asked, Row* row);
+// ScoreAnswer, and the scorer `command` by `run`; fills scores and cause of `row`. A status that is
+// no answer scores 0. What is for a judge stays without a score; its opinion is kept. Errors: of
+// `run`; kUnavailable for a program without it; kConfig for what a program printed.
+Result<void> ScoreRow(const AskedTask& asked, const RunScorer& run, Row* row);
 
 }  // namespace dossier::evaluation
 

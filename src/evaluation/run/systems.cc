@@ -11,6 +11,8 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "base/yaml/yaml.h"
+#include "inspect/describe/describe.h"
+#include "inspect/text/encoding.h"
 
 namespace dossier::evaluation {
 namespace {
@@ -66,8 +68,18 @@ RowStatus StatusOfError(ErrorCode code) {
 Result<std::string> ReadTextFile(const std::string& path) {
   DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
   if (text.find('\0') == std::string::npos && utf8::IsValid(text)) return text;
-  return MakeError(ErrorCode::kInvalidArgument,
-                   "{} is no text, which is all that a plain call can read", path);
+  // In another encoding, as `dossier ask` would read it.
+  const auto source = inspect::MemorySource(text, path);
+  DOSSIER_ASSIGN_OR_RETURN(const inspect::Description found,
+                           inspect::Describe(*source, {.inside_limit = 0}, {}));
+  if (const Status is_text = inspect::RefuseBinary(found, path); !is_text) {
+    return MakeError(ErrorCode::kInvalidArgument, "{}", is_text.error().message);
+  }
+  std::string decoded;
+  const std::size_t mark = inspect::BomBytes(found.encoding.kind, text);
+  inspect::Decode(found.encoding.kind, std::string_view(text).substr(mark),
+                  inspect::LastBytes::kYes, &decoded);
+  return decoded;
 }
 
 // One call of the model with all that there is.

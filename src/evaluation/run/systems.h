@@ -102,6 +102,7 @@ Result<std::unique_ptr<System>> MakeSystem(const Arm& arm, const SystemParts& pa
 
 // What a plain call sends: the texts of the files, with their names where there are several, and
 // the question behind them. Errors: those of files; kInvalidArgument for a file that is no text.
+// Text in another encoding is decoded.
 Result<std::string> DirectPrompt(const AskedTask& asked);
 // `prompt` without its middle, so that it has at most `tokens`; whole where it fits.
 std::string CutMiddle(const std::string& prompt, std::int64_t tokens,

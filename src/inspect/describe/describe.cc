@@ -512,4 +512,16 @@ Description DescribeText(std::string_view utf8, std::string_view name, const Opt
   return empty;
 }
 
+Status RefuseBinary(const Description& description, std::string_view shown) {
+  if (description.encoding.kind != EncodingKind::kBinary) return {};
+  const std::string_view way = WayToText(description.flavour);
+  if (description.kind.empty() || way.empty()) {
+    return MakeError(ErrorCode::kDamaged,
+                     "{}: a binary file{}, not text; `dossier inspect {}` says what it is", shown,
+                     description.kind.empty() ? "" : fmt::format(" ({})", description.kind), shown);
+  }
+  return MakeError(ErrorCode::kDamaged, "{}: a binary file ({}), not text; {}", shown,
+                   description.kind, way);
+}
+
 }  // namespace dossier::inspect

@@ -30,6 +30,9 @@ Result<Description> Describe(const ByteSource& source, const Options& options,
 // fails.
 Description DescribeText(std::string_view utf8, std::string_view name, const Options& options);
 
+// For who wants a text: kDamaged, naming `shown`, what it is and the way to a text of it.
+Status RefuseBinary(const Description& description, std::string_view shown);
+
 }  // namespace dossier::inspect
 
 #endif  // DOSSIER_INSPECT_DESCRIBE_DESCRIBE_H_

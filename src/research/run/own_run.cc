@@ -191,6 +191,7 @@ Result<RunOrder> StoredOrder(const std::string& folder, RunConfig config) {
                  .mode = RunOrder::Mode::kResume,
                  .stages = record.stages,
                  .skip = record.skip,
+                 .connection = record.connection,
                  .memory_store = record.memory_store};
   const auto read = [&](std::string_view name) {
     return ReadRegularFile(In(folder, name), kMaxIdeaBytes);

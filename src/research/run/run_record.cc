@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/files/file.h"
-#include "base/json/json.h"
 #include "base/text/text.h"
 #include "research/files/run_folder.h"
 
@@ -50,6 +49,9 @@ Result<RunRecord> ReadRecord(const Json& json, const std::string& path) {
   record.run = std::string(*run);
   record.title = TextAt(json, "title");
   record.memory_store = TextAt(json, "memory_store");
+  if (const Json* kept = Find(json, "connection"); kept && kept->is_object()) {
+    record.connection = kept->get_object();
+  }
   const auto stages = ParseStages(FindString(json, "stages").value_or(""));
   if (!stages) return Wrong(path, "stages");
   record.stages = *stages;
@@ -104,7 +106,8 @@ RunRecord RecordOf(const RunOrder& order, std::string_view run, std::string_view
           .stages = order.stages,
           .until = order.until,
           .skip = order.skip,
-          .memory_store = order.memory_store};
+          .memory_store = order.memory_store,
+          .connection = order.connection};
 }
 
 std::string RunRecordText(const RunRecord& record) {
@@ -118,7 +121,8 @@ std::string RunRecordText(const RunRecord& record) {
                         {"stages", Join(stages, ",")},
                         {"until", record.until ? Json(StepName(*record.until)) : Json(nullptr)},
                         {"skip", std::move(skip)},
-                        {"memory_store", record.memory_store}};
+                        {"memory_store", record.memory_store},
+                        {"connection", record.connection}};
   return ToPrettyJson(json) + "\n";
 }
 

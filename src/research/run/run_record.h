@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json/json.h"
 #include "base/result.h"
 #include "research/run.h"
 
@@ -29,6 +30,7 @@ struct RunRecord {
   std::optional<Step> until;
   std::vector<RunOrder::Skip> skip;
   std::string memory_store;  // absolute; "": that of the folder
+  JsonObject connection;     // RunOrder::connection
 };
 
 RunRecord RecordOf(const RunOrder& order, std::string_view run, std::string_view title);

@@ -17,6 +17,7 @@ TEST(RunRecordTest, WhatWasAskedForIsReadBack) {
   order.until = Step::kPaper;
   order.skip = {RunOrder::Skip::kCitations, RunOrder::Skip::kReview};
   order.memory_store = "/data/memory.sqlite";
+  order.connection = {{"base_url", "http://127.0.0.1:8080"}};
   ASSERT_TRUE(
       WriteFileAtomic(temp.path() + "/run.json", RunRecordText(RecordOf(order, "r1", "Sorting"))));
   const auto record = ReadRunRecord(temp.path());
@@ -27,6 +28,7 @@ TEST(RunRecordTest, WhatWasAskedForIsReadBack) {
   EXPECT_EQ(record->until, order.until);
   EXPECT_EQ(record->skip, order.skip);
   EXPECT_EQ(record->memory_store, order.memory_store);
+  EXPECT_EQ(record->connection, order.connection);
 }
 
 TEST(RunRecordTest, ADamagedOneNamesTheField) {

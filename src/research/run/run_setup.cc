@@ -67,6 +67,17 @@ Status WriteOrder(const RunOrder& order, const Idea& idea) {
   return WriteApproved(order, run_files::kResourceFile, order.resources);
 }
 
+// What the run was asked to do stands as it was at its start, but for how models are reached now.
+Status KeepRecord(const RunOrder& order, const std::string& run, const std::string& title) {
+  RunRecord record = RecordOf(order, run, title);
+  if (Exists(InFolder(order, run_files::kRun))) {
+    DOSSIER_ASSIGN_OR_RETURN(record, ReadRunRecord(order.folder));
+    if (record.connection == order.connection) return {};
+    record.connection = order.connection;
+  }
+  return WriteApproved(order, run_files::kRun, RunRecordText(record));
+}
+
 // The same for every run of this idea with this seed: a recording of one is replayed by another.
 std::string NodeKeyOf(const RunOrder& order) {
   return Sha256Hex(fmt::format("dossier/nodes\n{}\n{}", order.config.seed, order.idea))
@@ -417,10 +428,7 @@ Result<std::unique_ptr<StartedRun>> SetUpRun(const RunOrder& order, const Cancel
   if (order.mode == RunOrder::Mode::kStart) {
     DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
   }
-  if (!Exists(InFolder(order, run_files::kRun))) {
-    const RunRecord record = RecordOf(order, setup->log->run(), setup->idea.title);
-    DOSSIER_RETURN_IF_ERROR(WriteApproved(order, run_files::kRun, RunRecordText(record)));
-  }
+  DOSSIER_RETURN_IF_ERROR(KeepRecord(order, setup->log->run(), setup->idea.title));
   const MemoryOptions memory = ReadMemoryOptions(order.config.memory);
   DOSSIER_RETURN_IF_ERROR(OpenMemory(order, memory, setup.get()));
   FillServices(order, setup.get());

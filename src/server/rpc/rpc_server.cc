@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "ask/documents/sql_tables.h"
 #include "base/task_group.h"
 #include "base/text/nearest.h"
 #include "base/text/redact.h"
@@ -79,6 +80,35 @@ Result<RpcReply> RunOperation(std::string_view name, RpcParts& parts, const Json
   return reply;
 }
 
+// What sql() finds, by its names.
+JsonArray TablesOf(const std::vector<ask::ContextDocument>& documents) {
+  std::vector<ask::SqlDocument> described;
+  JsonArray found;
+  for (const ask::ContextDocument& document : documents) {
+    described.push_back({document.name, &document.description});
+  }
+  for (const ask::SqlTable& table : ask::SqlTablesOf(described)) {
+    JsonArray columns;
+    for (const ask::SqlColumn& column : table.columns) {
+      columns.push_back(JsonObject{{"name", column.name}, {"type", column.type}});
+    }
+    found.push_back(JsonObject{{"names", JsonArray(table.names.begin(), table.names.end())},
+                               {"document", documents[table.document].name},
+                               {"rows", table.rows},
+                               {"columns", std::move(columns)}});
+  }
+  for (const ask::ContextDocument& document : documents) {
+    if (!document.database) continue;
+    for (const inspect::SqliteTable& table : document.database->tables) {
+      found.push_back(JsonObject{{"names", JsonArray{table.name}},
+                                 {"document", document.name},
+                                 {"rows", table.rows ? Json(*table.rows) : Json(nullptr)},
+                                 {"sql", table.sql}});
+    }
+  }
+  return found;
+}
+
 // What `inspect` knows of each document, beside what every front door says.
 Result<RpcReply> RunDescribe(RpcParts& parts, const JsonObject& params, const RpcScope& scope) {
   DOSSIER_ASSIGN_OR_RETURN(RpcReply reply, RunOperation("describe", parts, params, scope));
@@ -90,6 +120,7 @@ Result<RpcReply> RunDescribe(RpcParts& parts, const JsonObject& params, const Rp
     files.push_back(inspect::ToJson(document.description));
   }
   reply.result.get_object()["files"] = std::move(files);
+  reply.result.get_object()["tables"] = TablesOf(context->set->documents());
   return reply;
 }
 

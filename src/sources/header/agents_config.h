@@ -10,7 +10,10 @@
 #define DOSSIER_SOURCES_HEADER_AGENTS_CONFIG_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +25,10 @@
 #include "config/load.h"
 
 namespace dossier::sources {
+
+struct Task;  // task.h
+// Of these, the ids of those that need no engineer any more: they are in no backlog.
+using DoneTasks = std::function<std::set<std::string>(std::span<const Task>)>;
 
 // What `--with` and `header.with` may name, in the order in which it is shown.
 inline constexpr std::string_view kHeaderExtras[] = {"dirty", "upstream", "commits", "date",

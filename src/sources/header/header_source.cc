@@ -146,9 +146,14 @@ Result<CollectedHeader> HeaderSource::Collect(const HeaderRequest& request) {
                          .changed = agents_.header.hotspot_files,
                          .upstream = Has(with, "upstream"),
                          .commits = Has(with, "commits")});
+  std::vector<Task> open = out.tasks.tasks;
+  if (done_) {
+    const std::set<std::string> done = done_(open);
+    std::erase_if(open, [&done](const Task& task) { return done.contains(task.id); });
+  }
   HeaderInput input{.repo = out.repo,
                     .notes = out.notes.notes,
-                    .tasks = out.tasks.tasks,
+                    .tasks = open,
                     .policy = &out.policy,
                     .output = request.output.value_or(OutputOf(agents_)),
                     .mode = request.mode,

@@ -51,9 +51,10 @@ struct CollectedHeader {
 
 class HeaderSource {
  public:
-  // `folder` is anywhere in the work tree.
-  HeaderSource(const std::string& folder, AgentsConfig agents, CancelToken cancel = {})
-      : agents_(std::move(agents)), watch_(folder, std::move(cancel)) {}
+  // `folder` is anywhere in the work tree. `done`: empty if nobody knows; called by Collect.
+  HeaderSource(const std::string& folder, AgentsConfig agents, CancelToken cancel = {},
+               DoneTasks done = {})
+      : agents_(std::move(agents)), done_(std::move(done)), watch_(folder, std::move(cancel)) {}
 
   // Errors: kNotFound for an unknown task, with the nearest ids; kConfig for a broken task or
   // policy file. A missing repository is a warning.
@@ -65,6 +66,7 @@ class HeaderSource {
 
  private:
   const AgentsConfig agents_;
+  const DoneTasks done_;
   RepoWatch watch_;
 };
 

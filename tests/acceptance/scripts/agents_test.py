@@ -48,6 +48,21 @@ class OneTask(agents_case.AgentsCase):
         self.assertEqual((code, out), (0, "fact-001 -> skipped\n"))
         self.assertEqual(len(self.subjects()), 2)
 
+    def test_the_header_names_no_task_that_is_merged(self):  # REP-14, REP-18
+        tasks = [{"id": f"t{n}", "summary": f"Build {n}"} for n in (1, 2)]
+        self.tasks(*tasks)
+        self.commit()
+        self.run_agents("--only", "t1")
+        for words in (("header",), ("agents", "context")):
+            head = json.loads(self.run_to_end(*words, "--json", "--trust-config", cwd=self.repo)[1])
+            self.assertEqual([one["id"] for one in head["backlog"]], ["t2"])
+            self.assertIn("Engineer: pick t2 — Build 2", head["next_work"])
+        self.tasks({"id": "t1", "summary": "Build 1 anew"}, tasks[1])  # another task than was merged
+        self.assertIn("pick t1", self.run_to_end("header", "--trust-config", cwd=self.repo)[1])
+        self.tasks(*tasks)
+        self.git("reset", "-q", "--hard", "HEAD~1")  # the merge is taken back
+        self.assertIn("pick t1", self.run_to_end("header", "--trust-config", cwd=self.repo)[1])
+
     def test_a_merge_is_remembered_without_its_log(self):  # FLT-119
         self.commit()
         self.run_agents()

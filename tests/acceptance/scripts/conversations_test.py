@@ -54,6 +54,14 @@ class Conversations(harness.Case):
             self.ok("conversations", "delete", "copy", "-y")
             self.assertEqual([p.name for p in self.folder.iterdir() if "copy" in p.name], [])
 
+    def test_an_image_of_a_message_is_named(self):  # FLT-136
+        parts = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,QUJD"}},
+                 {"type": "text", "text": "what is this?"}]
+        self.put(conversation("seen", [("user", parts), ("assistant", "abc")]))
+        self.assertIn("[0] USER:\n[image image/png, 3 B]\nwhat is this?\n", self.ok("conversations", "show", "seen"))
+        self.assertEqual(json.loads(self.ok("conversations", "show", "seen", "--json"))["messages"][0],
+                         {"n": 0, "role": "user", "text": "what is this?", "media": ["image image/png, 3 B"]})
+
     # CON-42, CON-44, CON-45, CON-A9
     def test_a_compaction_keeps_the_file_and_is_undone(self):
         path = self.put(conversation("long", talk(6)))

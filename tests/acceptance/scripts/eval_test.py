@@ -402,6 +402,27 @@ class ProxyTest(EvalCase):
 
 
 class RunTest(EvalCase):
+    def test_an_interrupted_run_says_so_and_compares_nothing_that_is_not_there(self):  # EVL-68
+        server = self.echo_server()
+        slow = self.arm("import pathlib, sys, time\npathlib.Path(sys.argv[1]).write_text('')\ntime.sleep(60)\n",
+                        name="slow", argv=[PYTHON, str(self.home / "slow.py"), str(self.home / "here")])
+        words = ("run", self.questions(1), "--base-url", server.url, "-m", "m", "--arm", "direct", "--arm", "slow",
+                 "--arms", slow, "--out", "o")
+        process = self.start("eval", *words)
+        for _ in range(3):  # the arms take turns: direct has answered when the other begins
+            line = process.stderr.readline()
+            if line.startswith("[1/2]"):
+                break
+        while not (self.home / "here").exists():
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("interrupted: 1 of 2 answers are kept; the same command asks the rest", err)
+        self.assertIn("slow: no score yet to compare with", out)
+        self.assertNotIn("+0.0", out)
+        self.assertNotIn("no other arm", out)
+
     def test_a_hundred_kills_lose_and_repeat_nothing(self):  # EVL-67, EVL-A15
         server = self.echo_server()
         questions = self.questions(200)
@@ -611,6 +632,28 @@ class RunTest(EvalCase):
         code, _, err = self.eval("run", "q.jsonl", "--arm", "direct", "--out", "p", *self.script(["c"]))
         self.assertEqual(code, 3)
         self.assertIn("a number from 0 to 1 is wanted", err)
+
+    def test_a_scorer_that_somebody_else_wrote_is_walled_in(self):  # EVL-72
+        self.write("n.txt", "word\n")
+        self.write("secret.txt", "of the home")
+        (self.home / "theirs").mkdir()
+        self.write("theirs/n.txt", "word\n")
+        code = (f"cat ../secret.txt; cat {self.home}/secret.txt; id > PWNED; id > {self.home}/PWNED; env | grep -c KEY; "
+                f"{PYTHON} -c 'import socket; socket.create_connection((\"127.0.0.1\", '$PORT'))' && echo connected; "
+                "cat n.txt; exit 9")
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        code = code.replace("$PORT", str(listener.getsockname()[1]))
+        self.write("theirs/q.yml", "questions:\n- " + json.dumps({
+            "question": "Q", "contexts": ["n.txt"], "scorer": "command", "command": ["sh", "-c", code]}))
+        self.env["OTHER_API_KEY"] = KEY
+        code, _, err = self.eval("run", "theirs/q.yml", "--arm", "direct", "--out", "o", *self.script(["b"]))
+        self.assertEqual(code, 3, err)
+        self.assertIn('printed "0\nword\n"', err)  # no variable, no file of the home, no connection; its own folder
+        self.assertEqual([str(path) for path in self.home.rglob("PWNED")], [])
+        self.write("theirs/q.yml", (self.home / "theirs/q.yml").read_text().replace("exit 9", "exit 0"))
+        code, _, err = self.eval("score", "o")
+        self.assertEqual([str(path) for path in self.home.rglob("PWNED")], [], err)
 
 
 class ReportTest(EvalCase):

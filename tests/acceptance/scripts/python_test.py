@@ -57,7 +57,7 @@ class Answers(Python):
         self.write("a.txt", "one\ntwo\nthree\n")
         out = self.python("""
             ctx = dossier.Context.from_records(RECORDS)
-            print(ctx.records, [(f.name, f.types) for f in ctx.fields], ctx.tables, "Records: 3" in ctx.hint, ctx.format)
+            print(ctx.records, [(f.name, f.types) for f in ctx.fields], [t.name for t in ctx.tables], "Records: 3" in ctx.hint, ctx.format)
             text = dossier.Context.open("a.txt")
             print(text.id == dossier.Context.open("a.txt").id, text.records, text.search("tw.", regex=True)[0].at)
             passage = text.read("a.txt:2-3", max_chars=4)
@@ -65,8 +65,22 @@ class Answers(Python):
             big = dossier.Context.from_text("é" * 700_000 + "\\nend")
             print(big.characters, big.read("2"))
             """)
-        self.assertEqual(out, "3 [('n', ('integer',)), ('who', ('string',))] () True ndjson\nTrue None a.txt:2\n"
+        self.assertEqual(out, "3 [('n', ('integer',)), ('who', ('string',))] ['records'] True ndjson\nTrue None a.txt:2\n"
                               "'two\\n' a.txt:2 True a.txt:3\n700004 end\n")
+
+    def test_tables_are_those_of_sql_and_an_error_is_in_words_of_python(self):  # SRV-82
+        self.write("server.ndjson", '{"n": 1}\n{"n": 2}\n')
+        self.write("orders.csv", "id,of\n1,tea\n2,rice\n3,tea\n")
+        out = self.python("""
+            ctx = dossier.Context.open("server.ndjson", "orders.csv")
+            print([(t.name, t.json["rows"], [c["name"] for c in t.json["columns"]]) for t in ctx.tables])
+            print(ctx.fields[0].name, dossier.Context.from_records([{"a": 2**70}, {"a": 1}]).read("1").strip())
+            with dossier.Session(ctx) as s:
+                print(s.run("print(sql('SELECT count(*) AS n FROM orders')[0]['n'], end='')"))
+                print(repr(s.run("1 / 0").error.message))
+            """)
+        self.assertEqual(out, "[('orders.csv', 3, ['id', 'of']), ('server.ndjson', 2, ['n'])]\n"
+                              f"id {{\"a\": {2**70}}}\n3\n'division by zero'\n")
 
     def test_an_estimate_sends_nothing(self):  # SRV-82
         server = self.serve(lambda handler, body: harness.reply(handler, body, "x"))

@@ -179,7 +179,7 @@ class ResearchTest(harness.Case):
                 break
         self.assertEqual(status["state"], "killed")
         self.assertEqual([run["status"] for run in self.runs()], ["interrupted"])  # FLT-117
-        self.ok("research", "resume", str(folder), *self.model)
+        self.ok("research", "resume", str(folder))  # as `status` prints it: the model is reached as before
         self.assertEqual([run["status"] for run in self.runs()], ["final"])
         self.check_results(folder)
 
