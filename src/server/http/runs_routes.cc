@@ -30,11 +30,18 @@ Result<std::size_t> ListLimit(const std::string& given) {
                    kMostOnPage);
 }
 
-// The command line and the folder of the server, which may name its programs, files and the
-// addresses of its network, are for whoever runs it.
+// The command line and the folder of the server, and where its models answer, are for whoever runs
+// it.
 void HideServer(const ServerKey& key, std::string_view type, JsonObject& data) {
   if (key.Has(Scope::kAdmin) || type != "run.started") return;
   for (const char* field : {"argv", "folder"}) data.erase(field);
+  Json* manifest = data.if_contains("manifest");
+  Json* models =
+      manifest && manifest->is_object() ? manifest->get_object().if_contains("models") : nullptr;
+  if (!models || !models->is_object()) return;
+  for (auto& model : models->get_object()) {
+    if (model.value().is_object()) model.value().get_object().erase("origin");
+  }
 }
 // The same of an event as it is kept.
 std::string ShownData(const ServerKey& key, const store::StoredEvent& event) {

@@ -471,6 +471,7 @@ class Chat(ServeCase):
         for part in ("Be brief.", "assistant: I did.", "How many characters?",
                      "[message-4-2.txt: 8,100 characters, in context]"):
             self.assertIn(part, question)
+        self.assertNotIn("lorem", question)   # a part of its own: its numbers are none that the person gave
         self.assertEqual([one["name"] for one in started["contexts"]], ["conversation.jsonl", "message-4-2.txt"])
 
     def test_files_of_a_request(self):
@@ -655,7 +656,8 @@ class Chat(ServeCase):
 
     def test_the_servers_own_tools_where_a_request_is_too_long(self):
         """SRV-53: the server calls its own, the client the others."""
-        replies = [{"purpose": "direct", "turn": 1, "times": "always", "tool_calls": [
+        replies = [{"purpose": "direct", "when": "How many INFO lines", "reply": "asked", "times": "always"},
+                   {"purpose": "direct", "turn": 1, "times": "always", "tool_calls": [
                         {"name": "dossier_search", "id": "s1", "arguments": {"query": "needle"}}]},
                    {"purpose": "direct", "when": "hay needle hay", "reply": "found it", "times": "always"}]
         client = self.server("--inline-tokens", "200", replies=replies)
@@ -664,6 +666,10 @@ class Chat(ServeCase):
         _, body, _ = client.ask("POST", "/v1/chat/completions", {"model": "dossier", "tools": [tool], "messages": [
             {"role": "user", "content": [{"type": "text", "text": "Where is it?"}, {"type": "text", "text": text}]}]})
         self.assertEqual(body["choices"][0]["message"]["content"], "found it", body)
+        # SRV-51: a question within one long text is shown, too.
+        _, body, _ = client.ask("POST", "/v1/chat/completions", {"model": "dossier", "tools": [tool], "messages": [
+            {"role": "user", "content": "INFO a request\n" * 500 + "How many INFO lines? Call price."}]})
+        self.assertEqual(body["choices"][0]["message"]["content"], "asked", body)
 
 
 class Responses(ServeCase):
@@ -742,7 +748,7 @@ class Runs(ServeCase):
             for way in ("", "/turns/0", "/events", "/export"):
                 shown = Client(port, key).ask("GET", f"/api/v1/runs/{run}{way}")[1]
                 text = shown if isinstance(shown, str) else json.dumps(shown)
-                for part in ("--script", '"folder"'):
+                for part in ("--script", '"folder"', '"origin"'):
                     self.assertEqual(part in text, told, (way, text))
                 self.assertIn('"question"', text)
 
