@@ -232,7 +232,7 @@ class Access(ServeCase):
     def test_what_another_server_could_read_otherwise_is_refused(self):
         """SRV-41"""
         client = self.server()
-        for head in ("Transfer-Encoding: xchunked\r\n", "Host: evil.example\r\n"):
+        for head in ("Transfer-Encoding: xchunked\r\n", "Host: evil.example\r\n", "Origin: http://localhost\r\nOrigin: http://b\r\n"):
             with socket.create_connection(("127.0.0.1", client.port), 30) as plug:
                 plug.sendall(f"POST /v1/files HTTP/1.1\r\nHost: localhost\r\n{head}\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
                 text = b""
@@ -473,6 +473,15 @@ class Chat(ServeCase):
             self.assertIn(part, question)
         self.assertNotIn("lorem", question)   # a part of its own: its numbers are none that the person gave
         self.assertEqual([one["name"] for one in started["contexts"]], ["conversation.jsonl", "message-4-2.txt"])
+
+    def test_what_a_request_shows_of_a_document_grounds_nothing(self):
+        """SRV-51: a number of its last rows that no code printed is no answer."""
+        rows = "\n".join(json.dumps({"id": n, "ms": n * 37 % 997}) for n in range(4000))
+        client = self.server(replies=[{"purpose": "root", "turn": 1, "reply": "```repl\nprint(len(records))\n```"},
+                                      {"reply": "FINAL: 407", "times": "always"}])
+        _, body, _ = client.ask("POST", "/v1/chat/completions", {"model": "dossier", "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "How many requests failed?"}, {"type": "text", "text": rows}]}]})
+        self.assertEqual((body["dossier"]["status"], body["choices"][0]["finish_reason"]), ("partial", "length"), body)
 
     def test_files_of_a_request(self):
         """SRV-51, SRV-57, SRV-A11: by id, in place, and never another key's."""
