@@ -4,8 +4,9 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const double held, budget.Hold(1.0, cancel));   // US dollars, at most
 //   1 budget.Settle(held, 0.021);
 //
-// The sum stands in FOLDER/server/spent.json, with the day (UTC) that it is of. What is held counts
-// as spent until it is settled, so that a process that dies in between has spent all of it.
+// The sum stands in FOLDER/server/spent.json, with the day (UTC) that it is of, and how much of it
+// is held. What is held counts as spent until it is settled, so that a process that dies in between
+// has spent all of it.
 // Thread-safety: all methods from any thread and process.
 
 #ifndef DOSSIER_SERVER_DAY_BUDGET_H_
@@ -14,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/cancel.h"
 #include "base/clock.h"
@@ -31,13 +33,19 @@ class DayBudget {
   // Takes up to `wanted` dollars (unset: all) of what is left. Without a limit a day it takes
   // nothing and gives what was wanted. Errors: kLocked, kIo, kDamaged, kCancelled.
   Result<std::optional<double>> Hold(std::optional<double> wanted, const CancelToken& cancel);
+  // Why nothing is left of `whose` sum: it is spent, or held for what is at work.
+  std::string NothingLeft(std::string_view whose) const;
   // What was held cost so much. A failure leaves it counted as spent.
   void Settle(std::optional<double> held, double cost);
 
  private:
   std::string Today() const;
-  Result<double> Spent(const std::string& day) const;
-  Status Write(const std::string& day, double spent) const;
+  struct Sums {
+    double spent = 0;  // US dollars, with what is held
+    double held = 0;
+  };
+  Result<Sums> SumsOf(const std::string& day) const;
+  Status Write(const std::string& day, const Sums& sums) const;
 
   const std::string folder_;
   const std::optional<double> most_;

@@ -291,9 +291,8 @@ Result<RunTable::HeldSums> RunTable::HoldSums(const AskWish& wish, const AskEsti
   DOSSIER_ASSIGN_OR_RETURN(held.of_day, budget_.Hold(prepared->most_usd, cancel));
   if (held.of_day && (*held.of_day <= 0 || least > *held.of_day)) {
     budget_.Settle(held.of_day, 0);
-    return MakeError(ErrorCode::kLimit,
-                     "the sum of this day (${:.2f}) is used up: {}; nothing was sent",
-                     workspace_.options().max_usd_day.value_or(0), estimate.ToText());
+    return MakeError(ErrorCode::kLimit, "{}: {}; nothing was sent", budget_.NothingLeft("this day"),
+                     estimate.ToText());
   }
   if (held.of_day) prepared->request.limits.usd = held.of_day;
   if (!wish.purse) return held;

@@ -202,7 +202,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     keep_alive_ = message.keep_alive();
     // What another server on the way may read otherwise than we do.
     const bool odd = message.count(http::field::transfer_encoding) > 0 && !message.chunked();
-    if (odd || message.count(http::field::host) > 1) return RefuseWith({.status = 400});
+    const bool twice =
+        message.count(http::field::host) > 1 || message.count(http::field::origin) > 1;
+    if (odd || twice) return RefuseWith({.status = 400});
     HttpAdmission admission;
     if (core_->options.admit) admission = core_->options.admit(request_);
     if (admission.refusal) return RefuseWith(std::move(*admission.refusal));

@@ -153,6 +153,7 @@ TEST(HttpListenerTest, HostileRequestsAreRefused) {
       {"GET / HTTP/1.1\r\nA: " + std::string(70'000, 'x') + "\r\n\r\n", "HTTP/1.1 431"},
       {"POST / HTTP/1.1\r\nContent-Length: 2000\r\n\r\n" + std::string(2000, 'x'), "HTTP/1.1 413"},
       {"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 400"},
+      {"GET / HTTP/1.1\r\nOrigin: http://a\r\nOrigin: http://b\r\n\r\n", "HTTP/1.1 400"},
       {"POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\nx",
        "HTTP/1.1 100 Continue"},
   };

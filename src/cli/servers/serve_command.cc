@@ -64,7 +64,7 @@ Result<ServeOptions> OptionsOf(const ServeArguments& given) {
                        .version = std::string(kVersion)};
   if (given.max_running == 0) {
     options.answers = ServeOptions::Answers::kNothing;
-    options.work.running = ServeArguments().max_running;  // looking at runs takes places, too
+    options.work.running = ServeArguments().max_running;  // queueing runs takes places, too
   }
   if (!given.store.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(options.cache_folder, WorkerFolder());

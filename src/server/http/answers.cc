@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <utility>
 
 #include "app/load_config.h"
@@ -13,6 +14,7 @@
 #include "model/schema/json_schema.h"
 #include "model/schema/schema_reply.h"
 #include "server/day_budget.h"
+#include "server/http/openai_reply.h"
 #include "server/operations.h"
 #include "server/run_table.h"
 
@@ -93,6 +95,21 @@ std::string LastUserText(const assembly::Messages& messages) {
   return {};
 }
 
+// Whether `block` is the only text of what the user said last that still stands there.
+bool IsLastOfQuestion(const assembly::Messages& messages, const Block* block,
+                      const std::set<const Block*>& moved) {
+  const auto last = std::find_if(messages.turns.rbegin(), messages.turns.rend(),
+                                 [](const auto& turn) { return turn.role == Role::kUser; });
+  if (last == messages.turns.rend()) return false;
+  bool within = false;
+  for (const Block& one : last->blocks) {
+    within = within || &one == block;
+    const bool stands = one.type == Block::Type::kText && !TrimSpace(one.text).empty();
+    if (stands && &one != block && !moved.contains(&one)) return false;
+  }
+  return within;
+}
+
 // The images of a request, for code to show to a model. An address is for the provider of a model
 // that is called as it is; here nobody fetches one, since this machine may reach what the client
 // cannot.
@@ -159,14 +176,14 @@ tl::unexpected<Error> NoAnswer(std::string_view run, const JsonObject& told) {
     return MakeError(ErrorCode::kLimit, "run {} has no answer: it met the limit of {}{}", run,
                      limits, why);
   }
-  const bool limit = error && TextAt(*error, "code") == ErrorName(ErrorCode::kLimit);
-  return MakeError(limit ? ErrorCode::kLimit : ErrorCode::kFailed, "run {} has no answer ({}){}",
-                   run, TextAt(told, "status"), why);
+  const ErrorCode code = error ? NamedError(TextAt(*error, "code")) : ErrorCode::kFailed;
+  return MakeError(code, "run {} has no answer ({}){}", run, TextAt(told, "status"), why);
 }
 
 // Moves the longest parts of what users said until the rest has room. False: it never has.
 bool MoveUntilItFits(ChatRequest& request, const tokens::Counter& counter, std::int64_t room) {
   std::int64_t size = CountMessages(request.messages, counter);
+  std::set<const Block*> moved;
   while (size > room) {
     Block* longest = nullptr;
     std::size_t number = 0, at = 0;
@@ -176,7 +193,8 @@ bool MoveUntilItFits(ChatRequest& request, const tokens::Counter& counter, std::
       for (Block& block : turn.blocks) {
         const bool text =
             block.type == Block::Type::kText || block.type == Block::Type::kToolResult;
-        if (!text || (longest && block.text.size() <= longest->text.size())) continue;
+        if (!text || moved.contains(&block)) continue;
+        if (longest && block.text.size() <= longest->text.size()) continue;
         longest = &block;
         at = number;
       }
@@ -184,8 +202,11 @@ bool MoveUntilItFits(ChatRequest& request, const tokens::Counter& counter, std::
     const std::int64_t tokens = longest ? counter.CountText(longest->text).upper() : 0;
     if (tokens < kLeastMoved) return false;
     const std::string name = fmt::format("turn-{}-{}.txt", at, request.documents.size() + 1);
-    std::string left =
-        fmt::format("[{}: {} characters, in context]", name, GroupDigits(longest->text.size()));
+    std::string left = MovedLine(name, longest->text);
+    if (IsLastOfQuestion(request.messages, longest, moved)) {
+      left += "\n\n" + EndsOf(longest->text);
+    }
+    moved.insert(longest);
     request.documents.push_back({.name = name, .text = std::exchange(longest->text, left)});
     size += counter.CountText(left).upper() - tokens;
   }
@@ -302,7 +323,7 @@ class Answers::DirectCall final : public ask::EventSink {
 
   // A reply that does not fit the schema that was asked for is told so: few servers hold to one. As
   // often as `ask --repair` does by itself the model may mend it. True: `messages` ask for that;
-  // else `answered` is as good as it gets.
+  // else `answered` is as good as it gets. Errors: kSchema where only what fits is wanted.
   Result<bool> AskForRepair(const model::Reply& reply, assembly::Messages* messages,
                             Answered* answered) {
     if (!request_.schema || !answered->tool_calls.empty()) return false;
@@ -312,9 +333,16 @@ class Answers::DirectCall final : public ask::EventSink {
                              ask::RequireSchema(schema).complaint(&found, cancel_));
     if (complaint.empty()) answered->text = std::move(found.text);
     const bool whole = answered->finish == "stop";  // more room is what a cut one needs
-    if (complaint.empty() || !whole || repairs_ == 0) return false;
-    --repairs_;
-    log_.Add(0, "answer.refused", {{"gate", ask::kFormGate}, {"reason", complaint}});
+    if (complaint.empty() || !whole) return false;
+    if (repairs_ > 0 || request_.strict) {
+      log_.Add(0, "answer.refused", {{"gate", ask::kFormGate}, {"reason", complaint}});
+    }
+    if (repairs_ == 0 && request_.strict) {
+      return MakeError(ErrorCode::kSchema,
+                       "no reply of {} fits the schema of response_format: {}; run {} has them",
+                       model_.name, complaint, log_.run());
+    }
+    if (repairs_-- <= 0) return false;
     DOSSIER_ASSIGN_OR_RETURN(const auto folders, app::UserAssetFolders(""));
     DOSSIER_ASSIGN_OR_RETURN(const auto prompts, ask::PromptBook::Load({}, folders));
     DOSSIER_ASSIGN_OR_RETURN(std::string text,
@@ -377,6 +405,10 @@ class Answers::DirectCall final : public ask::EventSink {
                {{"turn", turns_},
                 {"kind", ErrorName(called.reply.error().code)},
                 {"message", called.reply.error().message}});
+      // The provider refused what the client sent, and would again.
+      if (called.reply.error().code == ErrorCode::kFailed) {
+        return MakeError(ErrorCode::kInvalidArgument, "{}", called.reply.error().message);
+      }
       return std::move(called.reply);
     }
     const model::Reply& reply = *called.reply;
@@ -464,6 +496,13 @@ Result<Answered> Answers::AskEngine(const ChatRequest& request, const std::strin
   if (cost && watch.on_cost) watch.on_cost(*cost);
   const std::string status = TextAt(told, "status"), source = TextAt(told, "source");
   if (out.text.empty()) return NoAnswer(run, told);
+  if (const Json* error = Find(told, "error"); request.strict && error) {
+    const ErrorCode code = NamedError(TextAt(*error, "code"));
+    if (code == ErrorCode::kSchema) {
+      return MakeError(code, "the answer of run {} does not fit: {}", run,
+                       TextAt(*error, "message"));
+    }
+  }
   const bool whole = status == "final" && source != "extract" && source != "draft";
   out.finish = whole ? "stop" : "length";
   if (const Json* tokens = Find(told, "tokens")) {
@@ -511,7 +550,7 @@ Result<Answered> Answers::Answer(ChatRequest request, const AnswerWatch& watch,
       return MakeError(ErrorCode::kTooLong, "the request does not fit the window of {} tokens",
                        model->root.entry.capability.window);
     }
-    request.question = EndsOf(LastUserText(request.messages));
+    if (!tools) DOSSIER_RETURN_IF_ERROR(MakeQuestion(request));
   }
   const bool documents = !request.documents.empty() || !request.contexts.empty();
   if (documents && tools) {
@@ -540,8 +579,7 @@ Result<Answered> Answers::CallDirectly(ChatRequest request, const driver::BoundM
   DayBudget day(options.data_folder, options.max_usd_day, options.clock);
   DOSSIER_ASSIGN_OR_RETURN(const auto held, day.Hold(request.max_usd, cancel));
   if (held && *held <= 0) {
-    return MakeError(ErrorCode::kRateLimited, "the sum of this day (${:.2f}) is used up",
-                     options.max_usd_day.value_or(0));
+    return MakeError(ErrorCode::kRateLimited, "{}", day.NothingLeft("this day"));
   }
   request.max_usd = held;
   AnswerWatch seen = watch;

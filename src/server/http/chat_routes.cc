@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::string_view kEvents = "text/event-stream";
 
-std::string DataText(const Json& value) { return "data: " + ToJson(value) + "\n\n"; }
-
 // A chat completion, streamed or whole.
 class Completion {
  public:
@@ -31,7 +29,7 @@ class Completion {
     HttpHeaders headers = WarningHeaders(request_);
     headers.emplace_back("Content-Type", kEvents);
     answering_->stream().Open(answering_->call().Answering(200, std::move(headers)));
-    answering_->stream().Push(ChunkText(head_, {{"role", "assistant"}, {"content", ""}}, nullptr));
+    answering_->stream().Push(ChunkText(head_, {{"role", "assistant"}, {"content", ""}}));
   }
 
   void Work() {
@@ -41,14 +39,14 @@ class Completion {
     if (request_.streamed) {
       watch.on_text = [&](std::string_view text) {
         told = told || !text.empty();
-        answering_->stream().Push(ChunkText(head_, {{"content", text}}, nullptr));
+        answering_->stream().Push(ChunkText(head_, {{"content", text}}));
       };
     }
     const bool reasoning = request_.streamed && request_.reasoning_streamed;
     watch.on_progress = [&, reasoning](const std::string& note) {
       answering_->SetNote(note);
       if (reasoning) {
-        answering_->stream().Push(ChunkText(head_, {{"reasoning_content", note + "\n"}}, nullptr));
+        answering_->stream().Push(ChunkText(head_, {{"reasoning_content", note + "\n"}}));
       }
     };
     const HttpHeaders warnings = WarningHeaders(request_);
@@ -64,12 +62,12 @@ class Completion {
       return stream.Close();
     }
     if (!told && !answered->text.empty()) {
-      stream.Push(ChunkText(head_, {{"content", answered->text}}, nullptr));
+      stream.Push(ChunkText(head_, {{"content", answered->text}}));
     }
     JsonArray calls = answered->tool_calls;
     for (std::size_t i = 0; i < calls.size(); ++i) calls[i].get_object()["index"] = i;
-    if (!calls.empty()) stream.Push(ChunkText(head_, {{"tool_calls", calls}}, nullptr));
-    stream.Push(ChunkText(head_, {}, Json(answered->finish)));
+    if (!calls.empty()) stream.Push(ChunkText(head_, {{"tool_calls", calls}}));
+    stream.Push(EndChunkText(head_, *answered));
     if (usage) stream.Push(UsageChunkText(head_, *answered));
     stream.Push(std::string(kDoneText));
     stream.Close();
@@ -95,11 +93,7 @@ void Complete(const Shared& shared, const std::shared_ptr<Call>& call) {
   const auto completion = std::make_shared<Completion>(
       std::make_shared<Answering>(shared, call, leaving), std::move(*request), std::move(head));
   const bool taken = shared.front.work().Submit([completion] { completion->Work(); });
-  if (taken) return completion->Open();
-  call->Reply(429,
-              ErrorJson("too many requests are running and waiting", "rate_limit_error", nullptr,
-                        "server_busy"),
-              {{"Retry-After", "5"}});
+  taken ? completion->Open() : call->FailBusy();
 }
 
 JsonObject ModelJson(const std::string& name, std::int64_t created) {
@@ -279,7 +273,8 @@ void Answering::ReplyError(const Error& error) {
   const bool model = error.code == ErrorCode::kConfig;
   ReplyJson(model ? 404 : HttpStatusOf(error.code),
             model ? ErrorJson(error.message, "invalid_request_error", "model", "model_not_found")
-                  : ErrorJson(error));
+                  : ErrorJson(error),
+            AgainHeaders(error.code));
 }
 
 std::vector<Route> ChatRoutes(Shared shared) {

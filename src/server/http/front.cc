@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kMostFailures = 10;  // of keys, a minute, from all clients
 constexpr std::size_t kJsonDepth = 128;
+constexpr WorkLimits kLooks{.running = 16, .waiting = 256};
 constexpr std::string_view kLocalHosts[] = {"localhost", "127.0.0.1", "[::1]"};
 
 std::map<std::string, std::string> QueryOf(std::string_view text) {
@@ -109,7 +110,7 @@ void Call::Fail(const Error& error) {
   if (!parts.param.empty()) return Fail(400, parts.message, "invalid_value", Json(parts.param));
   Error shown = error;
   shown.message = Redact(error.message);
-  Reply(HttpStatusOf(error.code), ErrorJson(shown));
+  Reply(HttpStatusOf(error.code), ErrorJson(shown), AgainHeaders(error.code));
 }
 
 void Call::Fail(int status, std::string_view message, std::string_view code, Json param) {
@@ -121,15 +122,22 @@ void Call::Fail(int status, std::string_view message, std::string_view code, Jso
   Reply(status, ErrorJson(message, type, std::move(param), Json(code)));
 }
 
-void Call::Later(std::function<void()> work) {
-  if (front_.work_.Submit(std::move(work))) return;
+void Call::Later(std::function<void()> work) { SubmitTo(front_.looks_, std::move(work)); }
+void Call::Queue(std::function<void()> work) { SubmitTo(front_.work_, std::move(work)); }
+
+void Call::SubmitTo(WorkQueue& queue, std::function<void()> work) {
+  if (!queue.Submit(std::move(work))) FailBusy();
+}
+
+void Call::FailBusy() {
   Reply(429,
         ErrorJson("too many requests are running and waiting", "rate_limit_error", nullptr,
                   "server_busy"),
         {{"Retry-After", "5"}});
 }
 
-Front::Front(FrontSetting setting) : setting_(std::move(setting)), work_(setting_.work) {}
+Front::Front(FrontSetting setting)
+    : setting_(std::move(setting)), looks_(kLooks), work_(setting_.work) {}
 
 void Front::Add(std::vector<Route> routes) {
   for (Route& route : routes) routes_.push_back(std::move(route));

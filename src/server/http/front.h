@@ -4,7 +4,8 @@
 //   front.Handle(exchange);                  // finds the route, checks, calls its handler
 //
 // A handler runs on the listener's threads and must not block: what takes time goes through
-// `Call::Later`, which is bounded, and answers through the call that it keeps.
+// `Call::Later` or, if it is a run, `Call::Queue`, which are bounded, and answers through the call
+// that it keeps.
 // Thread-safety: Handle and Admit from any thread. A Call has one owner at a time.
 
 #ifndef DOSSIER_SERVER_HTTP_FRONT_H_
@@ -52,12 +53,18 @@ class Call {
   void ReplyText(int status, std::string type, std::string body, HttpHeaders headers = {});
   void Fail(const Error& error);
   void Fail(int status, std::string_view message, std::string_view code, Json param = nullptr);
+  void FailBusy();  // there is no place for another run
   // Headers that every response has, and the note in the metrics: for what is sent otherwise.
   HttpHeaders Answering(int status, HttpHeaders headers);
-  // Does the work beside the listener; where there is no place for it, the call is told so.
+  // Does what is soon done beside the listener; where there is no place for it, the call is told
+  // so.
   void Later(std::function<void()> work);
+  // The same in the queue of runs: the work ends with its run.
+  void Queue(std::function<void()> work);
 
  private:
+  void SubmitTo(WorkQueue& queue, std::function<void()> work);
+
   Front& front_;
   const std::shared_ptr<HttpExchange> exchange_;
   const std::string route_, id_;
@@ -94,7 +101,7 @@ class Front {
   void Handle(std::shared_ptr<HttpExchange> exchange);
 
   Metrics& metrics() { return metrics_; }
-  WorkQueue& work() { return work_; }
+  WorkQueue& work() { return work_; }  // runs
   const Clock& clock() const { return *setting_.clock; }
   const std::vector<std::string>& origins() const { return setting_.origins; }
 
@@ -123,7 +130,8 @@ class Front {
   std::vector<Route> routes_;
   Metrics metrics_;
   MinuteLimit failures_, requests_;
-  WorkQueue work_;  // last: it ends before what its work uses
+  // Last: they end before what their work uses. Who only looks waits for no run.
+  WorkQueue looks_, work_;
 
   friend class Call;
 };

@@ -7,6 +7,7 @@
 
 #include "base/files/file.h"
 #include "base/random.h"
+#include "server/day_budget.h"
 #include "server/http/event_stream.h"
 #include "server/http/file_store.h"
 #include "server/http/metrics.h"
@@ -23,6 +24,8 @@ namespace {
 using ::dossier::testing::FailsWith;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 RequestReading Reading(std::int64_t move_above = 100) {
@@ -64,8 +67,27 @@ TEST(OpenAiRequestTest, LongPartsFilesAndPathsBecomeDocuments) {
   EXPECT_THAT(request->question, StartsWith(half));
   EXPECT_THAT(request->question,
               HasSubstr("Why?\n\n[message-2-2.txt: 601 characters, in context]"));
-  EXPECT_THAT(request->question, HasSubstr(end));  // its end, as far as it is short
+  // A part of its own is a document: what it says is no word of the person's.
+  EXPECT_THAT(request->question, Not(HasSubstr(end)));
   EXPECT_EQ(request->mode, ask::Mode::kRecursive);
+}
+
+// SRV-51: a question that was moved itself shows its ends, also beside tools.
+TEST(OpenAiRequestTest, AQuestionWithinOneLongTextIsShown) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += fmt::format("line {}\\n", i);
+  const std::string messages =
+      fmt::format(R"([{{"role":"user","content":"{}How many? Call notify."}}])", text);
+  for (const char* tools : {"", R"(,"tools":[{"type":"function","function":{"name":"notify"}}])"}) {
+    const auto request = ReadChat(messages, tools);
+    ASSERT_TRUE(request) << request.error().message;
+    ASSERT_EQ(request->documents.size(), 1u);
+    for (const std::string& shown : {request->question, TextsOf(request->messages).back()}) {
+      EXPECT_THAT(shown, StartsWith("[message-1.txt: 2,612 characters, in context]\n\nline 0\n"));
+      EXPECT_THAT(shown, HasSubstr("line 299\nHow many? Call notify."));
+      EXPECT_THAT(shown, Not(HasSubstr("line 150\n")));
+    }
+  }
 }
 
 // SRV-51: a model of this machine would fetch what the client cannot see.
@@ -79,13 +101,21 @@ TEST(OpenAiRequestTest, AnImageOfThisMachineOrItsNetworkIsNotHandedOn) {
        {"http://127.0.0.1/a.png", "http://localhost:80/a", "http://127.1/a", "http://2130706433/a",
         "http://0x7f.1/", "http://10.1.2.3/a", "http://172.31.0.1/", "http://192.168.0.7/",
         "http://169.254.169.254/latest", "http://[::1]/", "http://[fd00::1]/", "http://[fe80::1]/",
-        "http://[::ffff:10.0.0.1]/", "http://intranet/a.png", "http://a.localhost./a"}) {
+        "http://[::ffff:10.0.0.1]/", "http://intranet/a.png", "http://a.localhost./a",
+        // What others may read otherwise than we do, and addresses within addresses.
+        "http://127%2e0.0.1:8795/", "http://%31%32%37.0.0.1:8795/",
+        "http://127.0.0.1\\\\.example.com/", "http://１２７.0.0.1/", "http://127。0。0。1/",
+        "http://[64:ff9b::7f00:1]/", "http://[64:ff9b:1::808:808]/", "http://[::127.0.0.1]/",
+        "http://[::ffff:0:10.0.0.1]/", "http://[2002:7f00:1::1]/", "http://[fec0::1]/",
+        "http://[ff02::1]/", "http://224.0.0.1/"}) {
     const auto refused = read(url);
     ASSERT_FALSE(refused) << url;
     EXPECT_THAT(refused.error().message, HasSubstr("data URL"));
   }
-  for (const char* url : {"https://example.org/a.png", "http://172.32.0.1/",
-                          "http://[2001:db8::1]/", "https://10.example.org/"}) {
+  for (const char* url :
+       {"https://example.org/a.png", "http://172.32.0.1/", "http://[2001:db8::1]/",
+        "https://10.example.org/", "http://[64:ff9b::808:808]/", "http://[2002:808:808::1]/",
+        "https://xn--bcher-kva.example/"}) {
     EXPECT_TRUE(read(url)) << url;
   }
 }
@@ -196,6 +226,31 @@ TEST(OpenAiReplyTest, EachExitCodeHasItsStatus) {
             "context_length_exceeded");
 }
 
+// SRV-43: clients try 429 and 5xx again.
+TEST(OpenAiReplyTest, WhatFailsForGoodIsNotTriedAgain) {
+  EXPECT_THAT(AgainHeaders(ErrorCode::kAuth),
+              ElementsAre(std::pair<std::string, std::string>("X-Should-Retry", "false")));
+  EXPECT_THAT(AgainHeaders(ErrorCode::kFailed), Not(IsEmpty()));
+  EXPECT_THAT(AgainHeaders(ErrorCode::kNetwork), IsEmpty());
+  EXPECT_THAT(AgainHeaders(ErrorCode::kUsage), IsEmpty());
+  EXPECT_EQ(AgainHeaders(ErrorCode::kRateLimited)[0].first, "Retry-After");
+  for (const ErrorCode code : {ErrorCode::kSchema, ErrorCode::kInternal, ErrorCode::kFailed}) {
+    EXPECT_EQ(NamedError(ErrorName(code)), code);
+  }
+}
+
+// SRV-40
+TEST(DayBudgetTest, SaysWhetherASumIsSpentOrHeld) {
+  const auto folder = TempFolder::Make();
+  DayBudget budget(folder->path(), 1.0, SystemClock());
+  const auto held = budget.Hold(std::nullopt, {});
+  ASSERT_TRUE(held) << held.error().message;
+  EXPECT_EQ(**budget.Hold(0.1, {}), 0.0);
+  EXPECT_THAT(budget.NothingLeft("this day"), HasSubstr("held for requests at work ($1.0000)"));
+  budget.Settle(*held, 1.0);
+  EXPECT_EQ(budget.NothingLeft("this day"), "the sum of this day ($1.00) is used up");
+}
+
 class KeyRingTest : public ::testing::Test {
  protected:
   KeyRingTest() : folder_(TempFolder::Make()) {}
@@ -209,7 +264,7 @@ TEST_F(KeyRingTest, SecretsAreShownOnceAndKnownByTheirHash) {
       AddKey(path(), {.name = "ann", .scopes = "read", .per_minute = 9}, *SystemClock());
   ASSERT_TRUE(secret) << secret.error().message;
   EXPECT_EQ(secret->size(), 56u);
-  EXPECT_THAT(*ReadFile(path()), ::testing::Not(HasSubstr(*secret)));
+  EXPECT_THAT(*ReadFile(path()), Not(HasSubstr(*secret)));
   auto ring = KeyRing::Load(path());
   ASSERT_TRUE(ring);
   const auto key = ring->Find("Bearer " + *secret);

@@ -3,6 +3,8 @@
 #include <cctype>
 #include <utility>
 
+#include "driver/caller.h"
+
 namespace dossier::server {
 namespace {
 
@@ -34,6 +36,13 @@ JsonObject MessageJson(const Answered& answered) {
   if (answered.text.empty()) message["content"] = nullptr;
   message["tool_calls"] = answered.tool_calls;
   return message;
+}
+
+JsonArray ChoiceJson(JsonObject delta, Json finish) {
+  return {JsonObject{{"index", 0},
+                     {"delta", std::move(delta)},
+                     {"logprobs", nullptr},
+                     {"finish_reason", std::move(finish)}}};
 }
 
 JsonObject ChunkJson(const ReplyHead& head, JsonArray choices) {
@@ -70,24 +79,40 @@ JsonObject CompletionJson(const ReplyHead& head, const Answered& answered) {
           {"dossier", answered.dossier}};
 }
 
-std::string ChunkText(const ReplyHead& head, JsonObject delta, Json finish) {
-  return "data: " +
-         ToJson(ChunkJson(head, {JsonObject{{"index", 0},
-                                            {"delta", std::move(delta)},
-                                            {"logprobs", nullptr},
-                                            {"finish_reason", std::move(finish)}}})) +
-         "\n\n";
+std::string DataText(JsonObject value) { return "data: " + ToJson(std::move(value)) + "\n\n"; }
+
+std::string ChunkText(const ReplyHead& head, JsonObject delta) {
+  return DataText(ChunkJson(head, ChoiceJson(std::move(delta), nullptr)));
+}
+
+std::string EndChunkText(const ReplyHead& head, const Answered& answered) {
+  JsonObject chunk = ChunkJson(head, ChoiceJson({}, Json(answered.finish)));
+  chunk["dossier"] = answered.dossier;
+  return DataText(std::move(chunk));
 }
 
 std::string UsageChunkText(const ReplyHead& head, const Answered& answered) {
   JsonObject chunk = ChunkJson(head, {});
   chunk["usage"] = UsageJson(answered);
-  return "data: " + ToJson(std::move(chunk)) + "\n\n";
+  return DataText(std::move(chunk));
 }
 
 int HttpStatusOf(ErrorCode code) {
   const StatusRow* row = RowOf(code);
   return row ? row->status : 500;
+}
+
+HttpHeaders AgainHeaders(ErrorCode code) {
+  if (code == ErrorCode::kRateLimited) return {{"Retry-After", "5"}};
+  if (HttpStatusOf(code) < 500 || driver::MayPass(code)) return {};
+  return {{"X-Should-Retry", "false"}};  // OpenAI's clients heed it
+}
+
+ErrorCode NamedError(std::string_view name) {
+  for (int i = 0; i < static_cast<int>(ErrorCode::kFailed); ++i) {
+    if (ErrorName(static_cast<ErrorCode>(i)) == name) return static_cast<ErrorCode>(i);
+  }
+  return ErrorCode::kFailed;
 }
 
 JsonObject ErrorJson(std::string_view message, std::string_view type, Json param, Json code) {

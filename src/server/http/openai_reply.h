@@ -2,7 +2,7 @@
 //
 //   const ReplyHead head{.id = "chatcmpl-…", .model = "dossier", .created = 1'795'000'000};
 //   ToJson(CompletionJson(head, answered));
-//   stream.Push(ChunkText(head, {{"role", "assistant"}}, nullptr));
+//   stream.Push(ChunkText(head, {{"role", "assistant"}}));
 //
 // Thread-safety: pure functions.
 
@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/json/json.h"
+#include "base/net/http_listener.h"
 #include "base/result.h"
 #include "server/http/answers.h"
 
@@ -26,14 +27,23 @@ struct ReplyHead {
 
 JsonObject UsageJson(const Answered& answered);
 JsonObject CompletionJson(const ReplyHead& head, const Answered& answered);
-// One event of a stream, "data: {…}\n\n"; `finish` null: more follows.
-std::string ChunkText(const ReplyHead& head, JsonObject delta, Json finish);
-// The event behind the last one, where usage is asked for.
+// One event of a stream: "data: {…}\n\n".
+std::string DataText(JsonObject value);
+// A part of the answer, behind which more follow.
+std::string ChunkText(const ReplyHead& head, JsonObject delta);
+// The last one, with finish_reason and the field `dossier`.
+std::string EndChunkText(const ReplyHead& head, const Answered& answered);
+// The event behind it, where usage is asked for.
 std::string UsageChunkText(const ReplyHead& head, const Answered& answered);
 inline constexpr std::string_view kDoneText = "data: [DONE]\n\n";
 
 // The HTTP status of an error, and the object that OpenAI's clients read.
 int HttpStatusOf(ErrorCode code);
+// What tells clients whether the same request may succeed later: they try 429 and 5xx again, and
+// pay again.
+HttpHeaders AgainHeaders(ErrorCode code);
+// The code that ErrorName gives; kFailed for another name.
+ErrorCode NamedError(std::string_view name);
 JsonObject ErrorJson(const Error& error);
 JsonObject ErrorJson(std::string_view message, std::string_view type, Json param, Json code);
 // The path in front of a message of openai_request.h, and the message without it.

@@ -4,11 +4,11 @@
 #include <array>
 #include <utility>
 
+#include "base/net/near_host.h"
 #include "base/net/url.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "model/schema/json_schema.h"
-#include "server/http/near_host.h"
 
 namespace dossier::server {
 namespace {
@@ -105,6 +105,7 @@ class Reader {
     for (std::size_t i = 0; i < list->size(); ++i) {
       DOSSIER_RETURN_IF_ERROR(ReadMessage((*list)[i], i));
     }
+    ShowQuestion();
     return {};
   }
 
@@ -119,6 +120,7 @@ class Reader {
     Turn turn{.role = known->role};
     number_ = index + 1;
     parts_ = 0;
+    if (turn.role == Role::kUser) asked_ = {.turn = out_.messages.turns.size()};
     if (const Json* content = Find(message, "content")) {
       DOSSIER_RETURN_IF_ERROR(ReadContent(*content, path + ".content", &turn));
     }
@@ -167,22 +169,28 @@ class Reader {
     const bool moved = turn->role != Role::kSystem && out_.mode != ask::Mode::kDirect &&
                        static_cast<std::int64_t>(text.size()) > reading_.move_above &&
                        reading_.count(text) > reading_.move_above;
+    const bool asks = turn->role == Role::kUser;
     if (!moved) {
+      if (asks && !TrimSpace(text).empty()) asked_.stands = true;
       turn->blocks.push_back({.text = std::string(text)});
       return {};
     }
     const std::string name = parts_ == 1 ? fmt::format("message-{}.txt", number_)
                                          : fmt::format("message-{}-{}.txt", number_, parts_);
-    Leave(name, utf8::CodePoints(text), turn);
-    last_moved_ = turn->role == Role::kUser ? std::string(text) : last_moved_;
+    if (asks) {
+      asked_.block = turn->blocks.size();
+      asked_.moved = out_.documents.size();
+    }
+    turn->blocks.push_back({.text = MovedLine(name, text)});
     out_.documents.push_back({.name = name, .text = std::string(text)});
     return {};
   }
 
-  // What stays of a part that was moved.
-  static void Leave(const std::string& name, std::uint64_t characters, Turn* turn) {
-    turn->blocks.push_back(
-        {.text = fmt::format("[{}: {} characters, in context]", name, GroupDigits(characters))});
+  // A part of its own is a document; a question that was moved itself shows its ends.
+  void ShowQuestion() {
+    if (asked_.stands || !asked_.moved) return;
+    out_.messages.turns[asked_.turn].blocks[asked_.block].text +=
+        "\n\n" + EndsOf(out_.documents[*asked_.moved].text);
   }
 
   Status AddImage(const Json& part, const std::string& path, Turn* turn) {
@@ -260,15 +268,17 @@ class Reader {
     return {};
   }
 
- public:
-  // The last text of the user, if it was moved.
-  const std::string& last_moved() const { return last_moved_; }
+  // What the user said last.
+  struct Asked {
+    std::size_t turn = 0, block = 0;   // of its last part that was moved
+    std::optional<std::size_t> moved;  // the document that this part became
+    bool stands = false;               // a text of it stayed
+  };
 
- private:
   const RequestReading& reading_;
   ChatRequest& out_;
   std::size_t number_ = 0, parts_ = 0;
-  std::string last_moved_;
+  Asked asked_;
 };
 
 Status ReadTools(const Json& body, ChatRequest& out) {
@@ -323,6 +333,7 @@ Status ReadSampling(const Json& body, ChatRequest& out) {
     const Json* schema = named ? Find(*named, "schema") : nullptr;
     if (!schema) return Wrong("response_format.json_schema.schema", "is missing");
     out.schema = *schema;
+    out.strict = FindBool(*named, "strict").value_or(false);
   } else if (type == "json_object") {
     out.schema = Json(JsonObject{{"type", "object"}});
   } else if (type != "text") {
@@ -406,23 +417,24 @@ std::string MoveEarlierTurns(ChatRequest& out, const std::vector<std::string>& t
   return "What was said just before:\n" + shown + "\n";
 }
 
-// The engine's question: how to answer, what was said before, and what the user said last.
-Status MakeQuestion(ChatRequest& out, const std::string& moved) {
+}  // namespace
+
+std::string MovedLine(std::string_view name, std::string_view text) {
+  return fmt::format("[{}: {} characters, in context]", name, GroupDigits(utf8::CodePoints(text)));
+}
+
+Status MakeQuestion(ChatRequest& out) {
   const auto& turns = out.messages.turns;
   const auto last = std::find_if(turns.rbegin(), turns.rend(),
                                  [](const Turn& turn) { return turn.role == Role::kUser; });
   if (last == turns.rend()) return Wrong("messages", "hold no text of a user");
   const auto at = static_cast<std::size_t>(turns.rend() - last) - 1;
   const std::vector<std::string> texts = TextsOf(out.messages);
-  std::string asked = texts[at];
   const std::string system = out.messages.SystemText();
-  if (!moved.empty()) asked += "\n\n" + EndsOf(moved);
   const std::string before = MoveEarlierTurns(out, texts, at);
-  out.question = system.empty() ? before + asked : system + "\n\n" + before + asked;
+  out.question = (system.empty() ? "" : system + "\n\n") + before + texts[at];
   return {};
 }
-
-}  // namespace
 
 std::string ImageName(std::size_t index) { return fmt::format("image_{}", index + 1); }
 
@@ -476,7 +488,7 @@ Result<ChatRequest> ReadChatRequest(const Json& body, const RequestReading& read
   for (RequestDocument& document : extra.documents) out.documents.push_back(std::move(document));
   const bool asks =
       !out.documents.empty() || !out.contexts.empty() || out.mode == ask::Mode::kRecursive;
-  if (asks) DOSSIER_RETURN_IF_ERROR(MakeQuestion(out, reader.last_moved()));
+  if (asks) DOSSIER_RETURN_IF_ERROR(MakeQuestion(out));
   return out;
 }
 
@@ -547,9 +559,10 @@ void SetFormat(const Json& body, JsonObject* chat) {
   const Json* format = text ? Find(*text, "format") : nullptr;
   if (format && TextAt(*format, "type") == "json_schema") {
     const Json* schema = Find(*format, "schema");
-    (*chat)["response_format"] =
-        JsonObject{{"type", "json_schema"},
-                   {"json_schema", JsonObject{{"schema", schema ? *schema : Json(JsonObject())}}}};
+    (*chat)["response_format"] = JsonObject{
+        {"type", "json_schema"},
+        {"json_schema", JsonObject{{"schema", schema ? *schema : Json(JsonObject())},
+                                   {"strict", FindBool(*format, "strict").value_or(false)}}}};
   } else if (format) {
     (*chat)["response_format"] = *format;
   }

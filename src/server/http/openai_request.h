@@ -46,6 +46,7 @@ struct ChatRequest {
   bool streamed = false, usage_streamed = false;
   model::Sampling sampling;
   std::optional<Json> schema;
+  bool strict = false;  // a reply that does not fit `schema` is no answer
   model::Request::ToolUse tool_use = model::Request::ToolUse::kAllowed;
   Json metadata;
   // Of `dossier`.
@@ -70,6 +71,12 @@ struct RequestReading {
 };
 
 Result<ChatRequest> ReadChatRequest(const Json& body, const RequestReading& reading);
+
+// Makes `request.question` of its messages: how to answer, what was said before, and what the user
+// said last. Earlier turns become a document.
+Status MakeQuestion(ChatRequest& request);
+// What stays of a part that was moved: the name of the document, and how long it is.
+std::string MovedLine(std::string_view name, std::string_view text);
 
 // A request of /v1/responses as one of chat completions; `earlier`: the messages that it goes on
 // from.

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostListed = 2'000;
 constexpr Millis kJournalLook{100};  // between looks for new events of another process
+constexpr std::chrono::hours kUntilItEnds{24 * 365};
 
 class OwnRunsOf final : public StoredRuns {
  public:
@@ -91,7 +92,8 @@ class OwnRunsOf final : public StoredRuns {
     return ask::ReadTale(*journal, run);
   }
 
-  Result<JsonObject> Begin(AskWish wish, const std::string& text, const ServerKey& key) override {
+  Status Begin(AskWish wish, const std::string& text, const ServerKey& key,
+               const Begun& begun) override {
     if (wish.context.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(const auto opened,
                                shared_.workspace.contexts().Add(
@@ -103,10 +105,14 @@ class OwnRunsOf final : public StoredRuns {
     if (key.usd_day) {
       wish.purse = PurseOf(options.data_folder, key.owner(), *key.usd_day, options.clock);
     }
-    DOSSIER_ASSIGN_OR_RETURN(const std::string run,
-                             shared_.workspace.runs().Start(wish, {.cancel = shared_.stopping}));
+    RunTable& runs = shared_.workspace.runs();
+    const CallScope scope{.cancel = shared_.stopping};
+    DOSSIER_ASSIGN_OR_RETURN(const std::string run, runs.Start(wish, scope));
     shared_.owners.Note(run, key.owner());
-    return JsonObject{{"run", run}, {"status", "running"}};
+    begun(run, "running");
+    // How it ended is in the journal.
+    (void)runs.Wait(run, kUntilItEnds, scope);
+    return {};
   }
 
   Result<OrderReply> Cancel(const std::string& run) override {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "base/task_group.h"
 #include "base/text/parse.h"
 #include "server/http/openai_reply.h"
 #include "server/http/response_book.h"
@@ -163,7 +164,8 @@ class ResponsesApi {
         ExactNumber<std::int64_t>(call->Query("starting_after")).value_or(-1);
     const auto answering = std::make_shared<Answering>(shared_, call, Answering::Leaving::kCancels);
     answering->stream().Open(call->Answering(200, {{"Content-Type", "text/event-stream"}}));
-    shared_.front.work().Submit([answering, stored = *stored, after] {
+    // No place in the queue: what it waits for may be what fills it.
+    aside_.Run([answering, stored = *stored, after] {
       stored->Read(
           after, [&](std::string text) { answering->stream().Push(std::move(text)); },
           answering->cancel());
@@ -239,9 +241,7 @@ class ResponsesApi {
         std::make_shared<Response>(std::make_shared<Answering>(shared_, call, leaving), *stored,
                                    std::move(request), std::move(head));
     // Opened first, so that its first event is the first.
-    if (shared_.front.work().waiting() >= shared_.options.work.waiting) {
-      return call->Fail(429, "too many requests are running and waiting", "server_busy");
-    }
+    if (shared_.front.work().full()) return call->FailBusy();
     response->Open(background ? Response::Manner::kBackground : Response::Manner::kWaits);
     if (!shared_.front.work().Submit([response] { response->Work(); })) {
       (*stored)->Finish(ResponseJson({}, "failed", nullptr, nullptr), "");
@@ -250,6 +250,7 @@ class ResponsesApi {
 
   const Shared shared_;
   ResponseBook book_;
+  TaskGroup aside_;  // last: joined before the rest goes
 };
 
 }  // namespace

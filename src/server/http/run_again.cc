@@ -10,6 +10,7 @@
 #include "base/process/process.h"
 #include "base/text/text.h"
 #include "server/client_model.h"
+#include "server/http/openai_reply.h"
 #include "server/run_table.h"
 
 namespace dossier::server {
@@ -34,12 +35,7 @@ std::optional<Error> ErrorIn(const std::string& printed) {
   const auto object = ParseJson(TrimSpace(printed));
   const Json* error = object ? Find(*object, "error") : nullptr;
   if (!error || TextAt(*object, "schema") != "dossier.error/1") return std::nullopt;
-  const std::string name = TextAt(*error, "code");
-  auto code = ErrorCode::kFailed;
-  for (int i = 0; i < static_cast<int>(ErrorCode::kFailed); ++i) {
-    if (ErrorName(static_cast<ErrorCode>(i)) == name) code = static_cast<ErrorCode>(i);
-  }
-  return Error{code, TextAt(*error, "message")};
+  return Error{NamedError(TextAt(*error, "code")), TextAt(*error, "message")};
 }
 
 Result<std::optional<std::int64_t>> CountAt(const Json& body, std::string_view name,
@@ -114,8 +110,7 @@ class Held {
     out.day_ = std::make_shared<DayBudget>(options.data_folder, options.max_usd_day, options.clock);
     DOSSIER_ASSIGN_OR_RETURN(out.by_day_, out.day_->Hold(wanted, shared.stopping));
     if (out.by_day_ && *out.by_day_ <= 0) {
-      return MakeError(ErrorCode::kRateLimited, "the sum of this day (${:.2f}) is used up",
-                       options.max_usd_day.value_or(0));
+      return MakeError(ErrorCode::kRateLimited, "{}", out.day_->NothingLeft("this day"));
     }
     auto money = HeldMoney::Of(shared, key, out.by_day_, shared.stopping);
     if (!money) {

@@ -30,6 +30,31 @@ Result<std::size_t> ListLimit(const std::string& given) {
                    kMostOnPage);
 }
 
+// The command line and the folder of the server, and where its models answer, are for whoever runs
+// it.
+void HideServer(const ServerKey& key, std::string_view type, JsonObject& data) {
+  if (key.Has(Scope::kAdmin) || type != "run.started") return;
+  for (const char* field : {"argv", "folder"}) data.erase(field);
+  Json* manifest = data.if_contains("manifest");
+  Json* models =
+      manifest && manifest->is_object() ? manifest->get_object().if_contains("models") : nullptr;
+  if (!models || !models->is_object()) return;
+  for (auto& model : models->get_object()) {
+    if (model.value().is_object()) model.value().get_object().erase("origin");
+  }
+}
+// The same of an event as it is kept.
+std::string ShownData(const ServerKey& key, const store::StoredEvent& event) {
+  std::string text(event.data);
+  if (event.type == "run.started" && !key.Has(Scope::kAdmin)) {
+    auto data = ParseJson(text);
+    if (!data || !data->is_object()) return "{}";
+    HideServer(key, event.type, data->get_object());
+    text = ToJson(*data);
+  }
+  return ReplaceAll(ReplaceAll(text, "\n", " "), "\r", " ");
+}
+
 class RunsApi {
  public:
   explicit RunsApi(const Shared& shared)
@@ -56,8 +81,9 @@ class RunsApi {
     });
   }
 
+  // Holds its place in the queue until the run has ended.
   void Begin(const std::shared_ptr<Call>& call) {
-    call->Later([this, call] {
+    call->Queue([this, call] {
       const auto body = call->Body();
       if (!body) return call->Fail(body.error());
       if (const Status known = CheckFields(*body, kRunFields); !known) {
@@ -77,9 +103,12 @@ class RunsApi {
         return call->Fail(403, "contexts by id need a key with the scope admin",
                           "insufficient_scope", Json("context"));
       }
-      const auto begun = runs_->Begin(std::move(wish), TextAt(*body, "text"), call->key());
-      if (!begun) return call->Fail(begun.error());
-      call->Reply(202, *begun, {{"Location", "/api/v1/runs/" + TextAt(*begun, "run")}});
+      const auto begun = [&](const std::string& run, std::string_view status) {
+        call->Reply(202, JsonObject{{"run", run}, {"status", status}},
+                    {{"Location", "/api/v1/runs/" + run}});
+      };
+      const Status ended = runs_->Begin(std::move(wish), TextAt(*body, "text"), call->key(), begun);
+      if (!ended) call->Fail(ended.error());
     });
   }
 
@@ -87,6 +116,9 @@ class RunsApi {
     WithEvents(call, [this, call](const std::string& run, const std::vector<store::Event>& events) {
       auto out = runs_->Describe(run, events);
       if (!out) return call->Fail(out.error());
+      if (Json& about = (*out)["about"]; about.is_object()) {
+        HideServer(call->key(), "run.started", about.get_object());
+      }
       (*out)["events"] = events.size();
       for (const store::Event& event : events) {
         // Its first turns are another run's; itself it began then.
@@ -160,7 +192,7 @@ class RunsApi {
                                             .on_gone = {},
                                             .ticker = &shared_.ticker});
       stream.Open(call->Answering(200, {{"Content-Type", "text/event-stream"}}));
-      Follow(stream, *run, after);
+      Follow(stream, call->key(), *run, after);
     });
   }
 
@@ -243,9 +275,9 @@ class RunsApi {
   }
 
  private:
-  // Holds its place in the queue until the run has ended.
+  // As Begin.
   void TakeUp(const std::shared_ptr<Call>& call, Taken taken) {
-    call->Later([this, call, taken] {
+    call->Queue([this, call, taken] {
       const auto run = Visible(call);
       if (!run) return call->Fail(run.error());
       const Result<Json> body =
@@ -276,13 +308,15 @@ class RunsApi {
     call->Later([this, call, see] {
       const auto run = Visible(call);
       if (!run) return call->Fail(run.error());
-      const auto events = runs_->Events(*run);
+      auto events = runs_->Events(*run);
       if (!events) return call->Fail(events.error());
+      for (store::Event& event : *events) HideServer(call->key(), event.type, event.data);
       see(*run, *events);
     });
   }
 
-  void Follow(EventStream& stream, const std::string& run, std::int64_t after) {
+  void Follow(EventStream& stream, const ServerKey& key, const std::string& run,
+              std::int64_t after) {
     while (!stream.gone()) {
       // Both before the events: none comes behind them unseen.
       const RunNews news = runs_->NewsOf(run, shared_.draining);
@@ -293,10 +327,10 @@ class RunsApi {
         // Of a run that was imported a type is what its file says.
         std::string type(event.type);
         std::erase_if(type, [](char c) { return c != '.' && c != '_' && !(c >= 'a' && c <= 'z'); });
-        const std::string data = ReplaceAll(ReplaceAll(event.data, "\n", " "), "\r", " ");
         texts.push_back(fmt::format(
             "id: {}\nevent: {}\ndata: {{\"seq\":{},\"time\":{},\"call\":{},\"data\":{}}}\n\n",
-            event.seq, type, event.seq, ToJson(Json(event.time)), event.call, data));
+            event.seq, type, event.seq, ToJson(Json(event.time)), event.call,
+            ShownData(key, event)));
         return {};
       };
       const Status read = runs_->ForEachEvent(run, after, see);

@@ -99,7 +99,8 @@ class SharedRunsOf final : public StoredRuns {
     return MakeError(ErrorCode::kNotFound, "nothing is recorded of {} yet", run);
   }
 
-  Result<JsonObject> Begin(AskWish wish, const std::string& text, const ServerKey& key) override {
+  Status Begin(AskWish wish, const std::string& text, const ServerKey& key,
+               const Begun& begun) override {
     DOSSIER_RETURN_IF_ERROR(CheckPurse(key));
     // The limits of this server hold for what comes through it; those of the workers, too.
     const WorkspaceOptions& options = shared_.workspace.options();
@@ -124,7 +125,8 @@ class SharedRunsOf final : public StoredRuns {
     DOSSIER_ASSIGN_OR_RETURN(
         const std::string run,
         QueueAsk(*queue, {.wish = std::move(wish), .context = context.get(), .owner = key.name}));
-    return JsonObject{{"run", run}, {"status", "queued"}};
+    begun(run, "queued");
+    return {};
   }
 
   Result<OrderReply> Cancel(const std::string& run) override {

@@ -77,12 +77,13 @@ class StoredRuns {
   virtual Result<std::string> Body(const std::string& sha256) = 0;
   virtual Result<ask::RunTale> Tale(const std::string& run) = 0;
 
-  // `text`: the context, where the wish names none by its id. Returns run and status.
-  virtual Result<JsonObject> Begin(AskWish wish, const std::string& text, const ServerKey& key) = 0;
-  virtual Result<OrderReply> Cancel(const std::string& run) = 0;
-  // Calls `begun` with run and status; returns when its work here has ended.
+  // Both call `begun` with run and status, and return when the work of it here has ended.
   using Begun = std::function<void(const std::string& run, std::string_view status)>;
+  // `text`: the context, where the wish names none by its id.
+  virtual Status Begin(AskWish wish, const std::string& text, const ServerKey& key,
+                       const Begun& begun) = 0;
   virtual Status TakeUp(const AgainWish& wish, const ServerKey& key, const Begun& begun) = 0;
+  virtual Result<OrderReply> Cancel(const std::string& run) = 0;
   virtual Result<OrderReply> Erase(const std::string& run) = 0;
 };
 

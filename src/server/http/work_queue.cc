@@ -18,7 +18,7 @@ WorkQueue::~WorkQueue() {
 
 bool WorkQueue::Submit(std::function<void()> work) {
   const std::lock_guard lock(mutex_);
-  if (draining_ || running_ + waiting_.size() >= limits_.running + limits_.waiting) return false;
+  if (IsFull()) return false;
   waiting_.push_back(std::move(work));
   // A thread more only where all are at work: a quiet server has few.
   if (running_ + waiting_.size() > threads_.size() && threads_.size() < limits_.running) {
@@ -49,6 +49,15 @@ bool WorkQueue::Drain(Millis most) {
   draining_ = true;
   changed_.notify_all();
   return changed_.wait_for(lock, most, [this] { return running_ == 0 && waiting_.empty(); });
+}
+
+bool WorkQueue::IsFull() const {
+  return draining_ || running_ + waiting_.size() >= limits_.running + limits_.waiting;
+}
+
+bool WorkQueue::full() const {
+  const std::lock_guard lock(mutex_);
+  return IsFull();
 }
 
 std::size_t WorkQueue::running() const {

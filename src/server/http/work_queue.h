@@ -36,11 +36,13 @@ class WorkQueue {
   // From now on nothing is taken. Waits so long for what there is.
   bool Drain(Millis most);
 
+  bool full() const;  // Submit would be refused
   std::size_t running() const;
   std::size_t waiting() const;
 
  private:
   void Work();
+  bool IsFull() const;  // with the lock
 
   const WorkLimits limits_;
   mutable std::mutex mutex_;

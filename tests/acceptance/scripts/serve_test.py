@@ -84,8 +84,8 @@ def events_of(text: str) -> list:
 
 
 class ServeCase(harness.Case):
-    def server(self, *flags, replies=REPLIES, **options) -> Client:
-        self.process = self.start("serve", "--bind", "127.0.0.1:0", *self.script(replies), *flags, **options)
+    def server(self, *flags, replies=REPLIES, model=(), **options) -> Client:
+        self.process = self.start("serve", "--bind", "127.0.0.1:0", *(model or self.script(replies)), *flags, **options)
         line = self.process.stderr.readline()
         found = re.search(r"http://127\.0\.0\.1:(\d+)/(?:#key=(dsk_[a-z2-7]{52}))?$", line)
         self.assertTrue(found, line + self.process.stderr.read() if not found else "")
@@ -232,7 +232,7 @@ class Access(ServeCase):
     def test_what_another_server_could_read_otherwise_is_refused(self):
         """SRV-41"""
         client = self.server()
-        for head in ("Transfer-Encoding: xchunked\r\n", "Host: evil.example\r\n"):
+        for head in ("Transfer-Encoding: xchunked\r\n", "Host: evil.example\r\n", "Origin: http://localhost\r\nOrigin: http://b\r\n"):
             with socket.create_connection(("127.0.0.1", client.port), 30) as plug:
                 plug.sendall(f"POST /v1/files HTTP/1.1\r\nHost: localhost\r\n{head}\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
                 text = b""
@@ -326,6 +326,40 @@ class Manners(ServeCase):
         for thread in threads:
             thread.join()
         self.assertEqual(sorted(codes), [200] * 3 + [429] * 5)
+
+    def test_runs_that_were_begun_hold_their_places(self):
+        """SRV-42, SRV-44, SRV-60: what was answered 202 is still at work, and who only looks waits for none of it."""
+        go_on, codes = threading.Event(), []
+        self.addCleanup(go_on.set)
+        provider = self.serve(lambda handler, body: go_on.wait(60) and harness.reply(handler, body, "hello"))
+        client = self.server("--max-running", "2", "--max-queue", "1", model=["-m", "some-model", "--base-url", provider.url])
+        begin = {"question": "How many?", "text": "x"}
+        threads = [threading.Thread(target=lambda: codes.append(client.ask("POST", "/api/v1/runs", begin)[0])) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        self.wait_until(lambda: sorted(codes) == [202] * 2 + [429] * 5)
+        health = client.ask("GET", "/healthz")[1]
+        self.assertEqual((health["running"], health["queue"]), (2, 1))
+        self.assertIn("dossier_runs_running 2", client.ask("GET", "/metrics")[1])
+        self.assertEqual(len(client.ask("GET", "/api/v1/runs?status=running")[1]["runs"]), 2)
+        self.process.send_signal(signal.SIGTERM)   # the drain lets all three come to their end
+        self.wait_until(lambda: client.ask("GET", "/healthz")[1]["status"] == "draining")
+        go_on.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sorted(codes), [202] * 3 + [429] * 5)
+        self.assertEqual(self.process.wait(30), 0)
+        self.assertEqual([run["status"] for run in self.runs()], ["final"] * 3)
+
+    def test_a_model_that_refuses_for_good_is_not_asked_again(self):
+        """SRV-43: OpenAI's clients try 5xx again."""
+        client = self.server()
+        status, body, _ = client.chat("fail now")
+        self.assertEqual((status, body["error"]["type"]), (400, "invalid_request_error"), body)
+        self.assertIn("refused the request (status 400)", body["error"]["message"])
+        client = self.server(replies=[{"fail": {"status": 401}, "times": "always"}])
+        status, _, headers = client.chat("hi")
+        self.assertEqual((status, headers["X-Should-Retry"]), (502, "false"))
 
     def test_health_and_metrics(self):
         """SRV-45, SRV-A13: the numbers are those of the journal."""
@@ -437,7 +471,17 @@ class Chat(ServeCase):
         for part in ("Be brief.", "assistant: I did.", "How many characters?",
                      "[message-4-2.txt: 8,100 characters, in context]"):
             self.assertIn(part, question)
+        self.assertNotIn("lorem", question)   # a part of its own: its numbers are none that the person gave
         self.assertEqual([one["name"] for one in started["contexts"]], ["conversation.jsonl", "message-4-2.txt"])
+
+    def test_what_a_request_shows_of_a_document_grounds_nothing(self):
+        """SRV-51: a number of its last rows that no code printed is no answer."""
+        rows = "\n".join(json.dumps({"id": n, "ms": n * 37 % 997}) for n in range(4000))
+        client = self.server(replies=[{"purpose": "root", "turn": 1, "reply": "```repl\nprint(len(records))\n```"},
+                                      {"reply": "FINAL: 407", "times": "always"}])
+        _, body, _ = client.ask("POST", "/v1/chat/completions", {"model": "dossier", "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "How many requests failed?"}, {"type": "text", "text": rows}]}]})
+        self.assertEqual((body["dossier"]["status"], body["choices"][0]["finish_reason"]), ("partial", "length"), body)
 
     def test_files_of_a_request(self):
         """SRV-51, SRV-57, SRV-A11: by id, in place, and never another key's."""
@@ -557,6 +601,7 @@ class Chat(ServeCase):
         self.assertEqual(chunks[0]["choices"][0]["delta"]["role"], "assistant")
         self.assertEqual("".join(chunk["choices"][0]["delta"].get("content", "") for chunk in chunks[:-1]), "hello")
         self.assertEqual(chunks[-2]["choices"][0]["finish_reason"], "stop")
+        self.assertEqual(chunks[-2]["dossier"]["run"], self.runs()[0]["run"])  # SRV-54
         self.assertEqual((chunks[-1]["choices"], chunks[-1]["usage"]["prompt_tokens"]), ([], 10))
         _, text, _ = client.chat("fail now", stream=True)
         self.assertIn('data: {"error":', text)
@@ -600,6 +645,21 @@ class Chat(ServeCase):
         _, body, _ = client.chat("never", response_format=asked)
         self.assertEqual((body["dossier"]["status"], body["choices"][0]["message"]["content"]), ("partial", "no"))
         self.assertEqual(len([event for event in self.events(body["dossier"]["run"]) if event["type"] == "request.sent"]), 3)
+        # SRV-43: a strict schema that was never met is no answer, of a run neither.
+        strict = {**asked["json_schema"], "strict": True}
+        asked = {"type": "json_schema", "json_schema": strict}
+        for more in ({}, {"model": "dossier", "dossier": {"mode": "recursive"}}):
+            status, body, _ = client.chat("never", response_format=asked, **more)
+            self.assertEqual((status, body["error"]["code"]), (422, "schema"), body)
+            _, text, _ = client.chat("never", response_format=asked, stream=True, **more)
+            self.assertNotIn('"content":"no"', text)
+            self.assertNotIn("[DONE]", text)
+            self.assertEqual(json.loads(events_of(text)[-1][1])["error"]["code"], "schema")
+        answer = {"model": "scripted", "input": "never", "text": {"format": {"type": "json_schema", **strict}}}
+        self.assertEqual(client.ask("POST", "/v1/responses", answer)[0], 422)
+        _, begun, _ = client.ask("POST", "/v1/responses", {**answer, "background": True})
+        client.ask("GET", f"/v1/responses/{begun['id']}?stream=true")
+        self.assertEqual(client.ask("GET", f"/v1/responses/{begun['id']}")[1]["status"], "failed")
         client = self.server()
         tool = {"type": "function", "function": {"name": "price", "parameters": {"type": "object"}}}
         _, body, _ = client.chat("call it", tools=[tool])
@@ -610,7 +670,8 @@ class Chat(ServeCase):
 
     def test_the_servers_own_tools_where_a_request_is_too_long(self):
         """SRV-53: the server calls its own, the client the others."""
-        replies = [{"purpose": "direct", "turn": 1, "times": "always", "tool_calls": [
+        replies = [{"purpose": "direct", "when": "How many INFO lines", "reply": "asked", "times": "always"},
+                   {"purpose": "direct", "turn": 1, "times": "always", "tool_calls": [
                         {"name": "dossier_search", "id": "s1", "arguments": {"query": "needle"}}]},
                    {"purpose": "direct", "when": "hay needle hay", "reply": "found it", "times": "always"}]
         client = self.server("--inline-tokens", "200", replies=replies)
@@ -619,6 +680,10 @@ class Chat(ServeCase):
         _, body, _ = client.ask("POST", "/v1/chat/completions", {"model": "dossier", "tools": [tool], "messages": [
             {"role": "user", "content": [{"type": "text", "text": "Where is it?"}, {"type": "text", "text": text}]}]})
         self.assertEqual(body["choices"][0]["message"]["content"], "found it", body)
+        # SRV-51: a question within one long text is shown, too.
+        _, body, _ = client.ask("POST", "/v1/chat/completions", {"model": "dossier", "tools": [tool], "messages": [
+            {"role": "user", "content": "INFO a request\n" * 500 + "How many INFO lines? Call price."}]})
+        self.assertEqual(body["choices"][0]["message"]["content"], "asked", body)
 
 
 class Responses(ServeCase):
@@ -687,6 +752,19 @@ class Runs(ServeCase):
         self.assertEqual(client.ask("POST", f"/api/v1/runs/{begun['run']}/cancel")[0], 409)
         self.assertEqual(client.ask("DELETE", f"/api/v1/runs/{begun['run']}")[1]["deleted"], True)
         self.assertEqual(client.ask("GET", "/api/v1/runs/20200101-000000-000000")[0], 404)
+
+    def test_the_servers_own_command_line_is_for_an_admin(self):
+        """SRV-60, SRV-A14"""
+        path, (ann, eve) = self.key_file("ann", "eve --scope read,admin")
+        port = self.server("--keys", path).port
+        run = Client(port, ann).ask("POST", "/api/v1/runs", {"question": "q", "text": "x"})[1]["run"]
+        for key, told in ((ann, False), (eve, True)):
+            for way in ("", "/turns/0", "/events", "/export"):
+                shown = Client(port, key).ask("GET", f"/api/v1/runs/{run}{way}")[1]
+                text = shown if isinstance(shown, str) else json.dumps(shown)
+                for part in ("--script", '"folder"', '"origin"'):
+                    self.assertEqual(part in text, told, (way, text))
+                self.assertIn('"question"', text)
 
     def test_a_query_that_means_nothing_is_refused(self):
         """SRV-60: with the values that there are."""
