@@ -40,6 +40,10 @@ std::vector<ShownMessage> MessagesOf(const Stored& stored, std::optional<std::in
   for (std::size_t i = begin; i < end; ++i) {
     out.push_back({i, stored.messages[i].role, stored.messages[i].Text()});
   }
+  for (const chat::TurnRecord& record : stored.turns) {
+    const std::size_t last = chat::TurnBegin(stored, record.n + 1);
+    if (last > begin && last <= end) out[last - 1 - begin].reply = record.reply;
+  }
   return out;
 }
 
@@ -100,7 +104,9 @@ void PrintHeader(const Stored& stored, std::ostream& out) {
 
 void PrintMessages(const std::vector<ShownMessage>& messages, std::ostream& out) {
   for (const ShownMessage& message : messages) {
-    out << "[" << message.number << "] " << Safe(Upper(message.role)) << ":\n"
+    const bool whole = message.reply == chat::TurnRecord::Reply::kComplete;
+    out << "[" << message.number << "] " << Safe(Upper(message.role))
+        << (whole ? ":\n" : " (incomplete):\n")
         << Safe(message.text) << "\n\n";
   }
 }
