@@ -525,9 +525,8 @@ class Loader {
     const std::vector<std::string> shown(
         files.begin(), files.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, files.size())));
     const std::size_t more = files.size() - shown.size();
-    return fmt::format("{} {} left out: {}{}",
-                       Counted(files.size(), fmt::format("{} file", kind)),
-                       files.size() == 1 ? "is" : "are", Join(shown, ", "),
+    return fmt::format("{} {} {} left out: {}{}", GroupDigits(files.size()), kind,
+                       files.size() == 1 ? "file is" : "files are", Join(shown, ", "),
                        more > 0 ? fmt::format(" and {} more", GroupDigits(more)) : "");
   }
 
