@@ -10,6 +10,7 @@
 #include "base/files/file.h"
 #include "base/files/missing_file.h"
 #include "base/hash.h"
+#include "base/json/json.h"
 
 namespace dossier::evaluation {
 namespace {
@@ -33,12 +34,6 @@ Result<std::string> NeedText(const Json& value, std::string_view key) {
   const auto text = FindString(value, key);
   if (!text) return MakeError(ErrorCode::kDamaged, "\"{}\" is missing or no text", key);
   return std::string(*text);
-}
-
-JsonObject Counts(const std::map<std::string, std::int64_t>& counts) {
-  JsonObject object;
-  for (const auto& [name, count] : counts) object[name] = count;
-  return object;
 }
 
 std::map<std::string, std::int64_t> CountsOf(const Json* value) {
@@ -153,9 +148,9 @@ JsonObject ManifestToJson(const Manifest& manifest) {
           {"tokenizer", manifest.tokenizer},
           {"pool", JsonObject{{"sha256", manifest.pool.sha256},
                               {"rows", manifest.pool.rows},
-                              {"dropped", Counts(manifest.pool.dropped)}}},
+                              {"dropped", CountsJson(manifest.pool.dropped)}}},
           {"files", std::move(files)},
-          {"refused", Counts(manifest.refused)},
+          {"refused", CountsJson(manifest.refused)},
           {"chance", manifest.chance},
           {"floor", manifest.floor}};
 }

@@ -142,10 +142,6 @@ std::string_view NameOf(std::string_view variable) {
   return variable.substr(0, variable.find('='));
 }
 
-bool IsNamed(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 }  // namespace
 
 std::string_view ConfinementName(Confinement confinement) {
@@ -259,7 +255,7 @@ std::vector<std::string> EngineEnvironment(const std::vector<std::string>& own,
   for (const std::string& variable : own) {
     const std::string_view name = NameOf(variable);
     if (name == "TMPDIR") continue;  // each process has its own
-    if (IsNamed(kPassed, name) || name.starts_with("LC_") || IsNamed(allow, name)) {
+    if (IsOneOf(name, kPassed) || name.starts_with("LC_") || IsOneOf(name, allow)) {
       out.push_back(variable);
     }
   }
@@ -270,7 +266,7 @@ SecretValues SecretsOf(const std::vector<std::string>& own, const std::vector<st
   std::vector<std::pair<std::string, std::string>> values;
   for (const std::string& variable : own) {
     const std::string_view name = NameOf(variable);
-    if (IsNamed(allow, name) && name.size() < variable.size()) {
+    if (IsOneOf(name, allow) && name.size() < variable.size()) {
       values.emplace_back(name, variable.substr(name.size() + 1));
     }
   }

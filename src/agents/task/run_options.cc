@@ -1,14 +1,10 @@
 #include "agents/task/run_options.h"
 
 #include "agents/task/task_json.h"
+#include "base/json/json.h"
 
 namespace dossier::agents {
 namespace {
-
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 bool Says(const Json& json, std::string_view key, std::string_view word) {
   return FindString(json, key).value_or("") == word;

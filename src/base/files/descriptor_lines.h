@@ -6,8 +6,8 @@
 //     if (!line || !*line) break;                      // an error, or the end of input
 //   }
 //
-// Ownership: the descriptor stays the caller's. Thread-safety: one owner; a cancelled token ends the
-// wait at once.
+// Ownership: the descriptor stays the caller's. Thread-safety: one owner; a cancelled token ends
+// the wait at once.
 
 #ifndef DOSSIER_BASE_FILES_DESCRIPTOR_LINES_H_
 #define DOSSIER_BASE_FILES_DESCRIPTOR_LINES_H_

@@ -217,6 +217,12 @@ class FolderRemover {
 
 }  // namespace
 
+std::string Canonical(const std::string& path) {
+  std::error_code error;
+  const std::string real = std::filesystem::canonical(path, error).string();
+  return error ? "" : real;
+}
+
 Status RemoveAll(const std::string& path) {
   if (unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return {};
   const int not_unlinked = errno;

@@ -62,6 +62,8 @@ bool Exists(const std::string& path);
 bool IsFolder(const std::string& path);
 // Whether `path` is `folder` or lies in it, by their names alone. An empty folder holds nothing.
 bool IsBelow(std::string_view path, std::string_view folder);
+// The path without links and dots; "" if nothing is there.
+std::string Canonical(const std::string& path);
 // Removes a file or a folder with all it holds; absent is success. Never follows symbolic links.
 Status RemoveAll(const std::string& path);
 

@@ -25,12 +25,6 @@ std::string ReadPointer(const std::string& file, std::string_view head, const st
   return path.starts_with('/') ? std::string(path) : fmt::format("{}/{}", folder, path);
 }
 
-std::string Canonical(const std::string& path) {
-  std::error_code error;
-  const std::string real = std::filesystem::canonical(path, error).string();
-  return error ? "" : real;
-}
-
 std::optional<GitFolders> At(const std::string& root) {
   const std::string entry = root == "/" ? "/.git" : root + "/.git";
   auto found = GitFoldersAt(IsFolder(entry) ? entry : ReadPointer(entry, "gitdir: ", root));

@@ -213,4 +213,14 @@ std::optional<bool> FindBool(const Json& value, std::string_view key) {
   return flag ? std::optional<bool>(*flag) : std::nullopt;
 }
 
+JsonArray TextArray(std::span<const std::string> texts) {
+  return JsonArray(texts.begin(), texts.end());
+}
+
+JsonObject CountsJson(const std::map<std::string, std::int64_t>& counts) {
+  JsonObject object;
+  for (const auto& [name, count] : counts) object[name] = count;
+  return object;
+}
+
 }  // namespace dossier

@@ -11,7 +11,10 @@
 #define DOSSIER_BASE_JSON_JSON_H_
 
 #include <boost/json.hpp>
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +47,14 @@ std::vector<std::string> StringsOf(const Json* list);
 std::optional<std::int64_t> FindInt(const Json& value, std::string_view key);
 std::optional<double> FindNumber(const Json& value, std::string_view key);
 std::optional<bool> FindBool(const Json& value, std::string_view key);
+
+// Parts that many objects are made of.
+template <typename Value>
+Json OrNull(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+JsonArray TextArray(std::span<const std::string> texts);
+JsonObject CountsJson(const std::map<std::string, std::int64_t>& counts);
 
 }  // namespace dossier
 

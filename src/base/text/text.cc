@@ -66,6 +66,14 @@ std::string GroupCount(std::int64_t number) {
   return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0)));
 }
 
+std::string Counted(std::uint64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", GroupDigits(number), noun, number == 1 ? "" : "s");
+}
+
+bool AllDigits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 std::string_view TrimSpace(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n\f\v";
   const auto first = text.find_first_not_of(kSpace);

@@ -8,8 +8,10 @@
 #ifndef DOSSIER_BASE_TEXT_TEXT_H_
 #define DOSSIER_BASE_TEXT_TEXT_H_
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +30,15 @@ struct NamedText {
 std::string GroupDigits(std::uint64_t number);
 // The same of a count that may be unknown or below 0, which is shown as 0.
 std::string GroupCount(std::int64_t number);
+// "1 run", "1,204 runs".
+std::string Counted(std::uint64_t number, std::string_view noun);
+// Whether `word` is among `words`.
+template <typename Words>
+bool IsOneOf(std::string_view word, const Words& words) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+// Whether all of it is digits, and there is one.
+bool AllDigits(std::string_view text);
 std::string_view TrimSpace(std::string_view text);  // ASCII white space at both ends
 // The first line that is not blank, without white space at its ends; "" if all are blank.
 std::string_view FirstLine(std::string_view text);

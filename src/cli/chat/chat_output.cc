@@ -1,5 +1,6 @@
 #include "cli/chat/chat_output.h"
 
+#include "base/json/json.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
 #include "chat/turn/chat.h"
@@ -42,10 +43,6 @@ JsonObject TimesJson(const chat::TurnTimes& times) {
           {"total", times.total.count()}};
 }
 
-JsonArray TextsJson(const std::vector<std::string>& texts) {
-  return JsonArray(texts.begin(), texts.end());
-}
-
 bool HasAnswer(const TurnOutcome& outcome) { return !outcome.text.empty(); }
 
 }  // namespace
@@ -63,9 +60,9 @@ Json OutcomeJson(const TurnOutcome& outcome) {
   if (outcome.error && !HasAnswer(outcome)) {
     out["error"] = ErrorJson(ErrorName(outcome.error->code), outcome.exit, outcome.error->message);
     if (!outcome.violations.empty()) {
-      out["error"].as_object()["violations"] = TextsJson(outcome.violations);
+      out["error"].as_object()["violations"] = TextArray(outcome.violations);
     }
-    out["warnings"] = TextsJson(outcome.warnings);
+    out["warnings"] = TextArray(outcome.warnings);
     return out;
   }
   out["text"] = outcome.text;
@@ -80,7 +77,7 @@ Json OutcomeJson(const TurnOutcome& outcome) {
   if (!outcome.tools.empty()) out["tools"] = outcome.tools;
   if (!outcome.memory.is_null()) out["memory"] = outcome.memory;
   out["timings_ms"] = TimesJson(outcome.times);
-  out["warnings"] = TextsJson(outcome.warnings);
+  out["warnings"] = TextArray(outcome.warnings);
   if (outcome.error) {
     out["error"] = ErrorJson(ErrorName(outcome.error->code), outcome.exit, outcome.error->message);
   }
@@ -94,7 +91,7 @@ int PrintFailure(const Error& error, ChatOutput::Form form,
   const JsonObject json = ErrorJson(ErrorName(error.code), exit, error.message);
   if (form == ChatOutput::Form::kJson) {
     out << ToJson(JsonObject{
-               {"schema", kSchemaVersion}, {"error", json}, {"warnings", TextsJson(warnings)}})
+               {"schema", kSchemaVersion}, {"error", json}, {"warnings", TextArray(warnings)}})
         << "\n";
   } else if (form == ChatOutput::Form::kJsonLines) {
     for (const std::string& warning : warnings) {
@@ -264,7 +261,7 @@ void ChatOutput::PrintPlan(const TurnOutcome& outcome) {
                      outcome.usage.cost_nano_usd ? Json(*outcome.usage.cost_nano_usd) : Json()},
                     {"context", outcome.context},
                     {"sections", ContextSections(plan.request.report)},
-                    {"warnings", TextsJson(outcome.warnings)},
+                    {"warnings", TextArray(outcome.warnings)},
                     {"exit", 0}};
     out_ << ToJson(json) << "\n";
     return;

@@ -212,10 +212,6 @@ std::string Exporter::One(const chat::Loaded& loaded) const {
 
 namespace {
 
-std::string Number(std::int64_t value) {
-  return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0)));
-}
-
 std::string Row(std::string_view block, std::string_view source, std::string_view bytes,
                 std::string_view tokens, std::string_view cut, std::string_view zone) {
   const std::string name = utf8::CleanForTerminal(block);
@@ -237,15 +233,15 @@ std::string ContextTable(const chat::TurnPlan& plan, std::span<const chat::Conte
     const Json& block = (*list)[i];
     const std::int64_t cut = FindInt(blocks[i].record.notes, "cut_bytes").value_or(0);
     out += Row(FindString(block, "name").value_or(""), "command",
-               Number(FindInt(block, "bytes").value_or(0)),
-               Number(FindInt(block, "tokens").value_or(0)), cut > 0 ? Number(cut) : "-",
+               GroupCount(FindInt(block, "bytes").value_or(0)),
+               GroupCount(FindInt(block, "tokens").value_or(0)), cut > 0 ? GroupCount(cut) : "-",
                FindString(block, "zone").value_or(""));
   }
   if (const JsonArray* sections = ListAt(plan.request.report, "sections")) {
     for (const Json& section : *sections) {
       const std::int64_t tokens = FindInt(section, "tokens").value_or(0);
       if (tokens == 0) continue;
-      out += Row(FindString(section, "name").value_or(""), "section", "", Number(tokens), "-",
+      out += Row(FindString(section, "name").value_or(""), "section", "", GroupCount(tokens), "-",
                  FindString(section, "zone").value_or(""));
     }
   }
@@ -256,8 +252,8 @@ std::string FrozenTable(const chat::ContextRecord& context) {
   std::string out = Row("block", "source", "bytes", "tokens", "cut", "outcome");
   for (const chat::CommandRecord& command : context.commands) {
     const std::int64_t cut = FindInt(command.notes, "cut_bytes").value_or(0);
-    out += Row(command.name, command.origin, GroupDigits(command.bytes), Number(command.tokens),
-               cut > 0 ? Number(cut) : "-", command.outcome);
+    out += Row(command.name, command.origin, GroupDigits(command.bytes), GroupCount(command.tokens),
+               cut > 0 ? GroupCount(cut) : "-", command.outcome);
   }
   return out;
 }

@@ -118,7 +118,7 @@ Result<int> RunCheck(const MemoryCall& call) {
       call.arguments().rebuild_index ? memory::CheckMode::kRebuildIndex : memory::CheckMode::kLook;
   DOSSIER_ASSIGN_OR_RETURN(const auto findings, store->Check(mode));
   if (call.arguments().json) {
-    call.PrintJson({{"store", store->path()}, {"findings", TextsJson(findings)}});
+    call.PrintJson({{"store", store->path()}, {"findings", TextArray(findings)}});
   } else {
     for (const std::string& finding : findings) call.out() << finding << "\n";
     if (findings.empty()) call.out() << store->path() << " is sound\n";

@@ -103,7 +103,7 @@ void PrintSet(const MemoryCall& call, const memory::CoreWrite& written,
     return call.PrintJson(
         {{"seq", written.seq},
          {"unchanged", written.unchanged},
-         {"evicted", TextsJson(written.evicted)},
+         {"evicted", TextArray(written.evicted)},
          {"archived_whole", written.archived_whole ? Json(*written.archived_whole) : Json()},
          {"redacted", written.redacted},
          {"warnings", memory::NoticesJson(notices)}});

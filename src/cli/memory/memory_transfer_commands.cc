@@ -120,7 +120,7 @@ Result<int> RunImport(const MemoryCall& call) {
     call.PrintJson({{"added", imported.added},
                     {"unchanged", imported.unchanged},
                     {"redacted", imported.redacted},
-                    {"conflicts", TextsJson(imported.conflicts)},
+                    {"conflicts", TextArray(imported.conflicts)},
                     {"faults", FaultsJson(imported.faults)}});
   } else {
     call.out() << fmt::format("added {}, unchanged {}, conflicts {}\n", imported.added,

@@ -135,7 +135,7 @@ JsonArray HitsJson(std::span<const Hit> hits, Explain explain) {
     one["tier"] = TierWord(hit.tier);
     one["kind"] = record.kind;
     one["thread"] = record.thread;
-    one["tags"] = TextsJson(record.tags);
+    one["tags"] = TextArray(record.tags);
     one["branch"] = record.branch;
     AddPlaces(hit, explain, &one);
     list.push_back(std::move(one));
@@ -224,10 +224,6 @@ JsonObject EntryJson(const memory::CoreEntry& entry) {
       {"updated_at", memory::FormatMicrosTime(entry.updated_at)},
       {"seq", entry.seq},
       {"branch", entry.branch}};
-}
-
-JsonArray TextsJson(std::span<const std::string> texts) {
-  return JsonArray(texts.begin(), texts.end());
 }
 
 }  // namespace dossier::cli

@@ -40,7 +40,6 @@ void PrintHistory(const std::vector<memory::LoggedWrite>& changes, std::ostream&
 JsonArray HistoryJson(const std::vector<memory::LoggedWrite>& changes);
 
 JsonObject EntryJson(const memory::CoreEntry& entry);
-JsonArray TextsJson(std::span<const std::string> texts);
 
 }  // namespace dossier::cli
 

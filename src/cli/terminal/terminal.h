@@ -137,16 +137,6 @@ int StyledWidth(std::string_view text);
 // without its combining marks.
 std::string_view DisplayPrefix(std::string_view text, int columns);
 
-// A number with its noun: "1 run", "2,000 runs".
-//
-//   out << Counted(runs.size(), "run");
-//
-// Thread-safety: pure function.
-
-inline std::string Counted(std::uint64_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", GroupDigits(number), noun, number == 1 ? "" : "s");
-}
-
 // "⠙ gpt-4o 3 s" on a terminal while nothing else is to be seen, from 300 ms on.
 //
 //   WaitingLine waiting(terminal, std::cerr);

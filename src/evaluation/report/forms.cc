@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json/json.h"
 #include "base/text/html.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -152,12 +153,6 @@ Json NumbersToJson(const std::vector<double>& values) {
   return list;
 }
 
-Json CountsToJson(const std::map<std::string, std::int64_t>& counts) {
-  JsonObject object;
-  for (const auto& [name, count] : counts) object[name] = count;
-  return object;
-}
-
 }  // namespace
 
 std::string ReportTable(const Report& report) {
@@ -208,8 +203,8 @@ Json OneToJson(const ArmSummary& arm) {
       {"opinion", arm.judged > 0 ? Json(arm.opinion) : Json(nullptr)},
       {"judged", arm.judged},
       {"lenient", IntervalToJson(arm.lenient)},
-      {"statuses", CountsToJson(arm.statuses)},
-      {"causes", CountsToJson(arm.causes)},
+      {"statuses", CountsJson(arm.statuses)},
+      {"causes", CountsJson(arm.causes)},
       {"dumped", arm.dumped},
       {"seconds", JsonObject{{"median", arm.seconds_median}, {"p95", arm.seconds_95}}},
       {"calls", arm.calls},

@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "base/json/json.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -24,11 +25,6 @@ constexpr std::array<std::string_view, 11> kStatusNames = {
     "ok",    "empty",          "timeout",      "crashed",
     "error", "refused",        "no_answer",    "context_too_long",
     "limit", "provider_error", "harness_error"};
-
-template <typename Value>
-Json OrNull(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 

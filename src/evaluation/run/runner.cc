@@ -13,6 +13,7 @@
 
 #include "base/files/file.h"
 #include "base/hash.h"
+#include "base/json/json.h"
 #include "base/process/process.h"
 #include "base/task_group.h"
 #include "base/text/ascii.h"
@@ -30,11 +31,6 @@ constexpr int kModelAwayRows = 5;
 constexpr int kEstimateTasks = 3;
 constexpr std::string_view kPlanSchema = "dossier.evalplan/1";
 constexpr double kNanoPerUnit = 1e9;
-
-template <typename Value>
-Json Optional(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json ArmToJson(const Arm& arm) {
   JsonObject environment;
@@ -57,9 +53,9 @@ Json ModelToJson(const EvalModel& model) {
                     {"weights", model.weights},
                     {"script", model.script},
                     {"base_url", Redact(model.address)},
-                    {"prices", JsonObject{{"input", Optional(model.price_input)},
-                                          {"cached", Optional(model.price_cached)},
-                                          {"output", Optional(model.price_output)},
+                    {"prices", JsonObject{{"input", OrNull(model.price_input)},
+                                          {"cached", OrNull(model.price_cached)},
+                                          {"output", OrNull(model.price_output)},
                                           {"as_of", model.prices_of}}}};
 }
 
@@ -519,7 +515,7 @@ Json PlanToJson(const EvalPlan& plan) {
                             {"repeats", limits.repeats},
                             {"jobs", limits.jobs}}},
       {"sampling",
-       JsonObject{{"temperature", Optional(plan.temperature)}, {"seed", Optional(plan.seed)}}},
+       JsonObject{{"temperature", OrNull(plan.temperature)}, {"seed", OrNull(plan.seed)}}},
       {"judge", plan.judge},
       {"cache", plan.cache == QuestionRules::Cache::kCold ? "cold" : "warm"}};
 }

@@ -16,10 +16,6 @@ namespace {
 
 constexpr std::uint64_t kMostColumns = 100'000;
 
-std::string CountOf(std::uint64_t count, std::string_view one) {
-  return fmt::format("{} {}{}", GroupDigits(count), one, count == 1 ? "" : "s");
-}
-
 // Thrift's compact protocol, https://github.com/apache/thrift/blob/master/doc/specs.
 class ThriftReader {
  public:
@@ -391,7 +387,7 @@ Status DescribeParquet(const BinaryFile& file, Description* out) {
   }
   AddParquetFields(file, elements, out);
   out->records = RecordSummary{.records = static_cast<std::uint64_t>(*rows)};
-  out->kind_detail = CountOf(out->fields_total, "column") + ", " + CountOf(groups, "row group");
+  out->kind_detail = Counted(out->fields_total, "column") + ", " + Counted(groups, "row group");
   out->details = {{"rows", static_cast<std::uint64_t>(*rows)},
                   {"columns", out->fields_total},
                   {"row_groups", groups}};
@@ -419,7 +415,7 @@ Status DescribeArrow(const BinaryFile& file, Description* out) {
     AddField(file, {std::string(field.Text(0).substr(0, 1024))}, ArrowType(field.Number(2, 1)),
              out);
   }
-  out->kind_detail = CountOf(out->fields_total, "column");
+  out->kind_detail = Counted(out->fields_total, "column");
   out->details = {{"columns", out->fields_total}};
   return {};
 }
@@ -452,7 +448,7 @@ Status DescribeAvro(const BinaryFile& file, Description* out) {
   if (!in.ok() || !parsed) return Damaged("its schema cannot be read");
   AddAvroFields(file, *parsed, out);
   codec = codec.substr(0, 100);
-  out->kind_detail = fmt::format("{}, codec {}", CountOf(out->fields_total, "field"), codec);
+  out->kind_detail = fmt::format("{}, codec {}", Counted(out->fields_total, "field"), codec);
   out->details = {{"codec", std::string(codec)}};
   return {};
 }
@@ -466,7 +462,7 @@ Status DescribeSqlite(const BinaryFile& file, Description* out) {
     tables += table.kind == SqliteTable::Kind::kTable ? 1 : 0;
     if (names.size() < 10) {
       names.push_back(table.rows ? fmt::format("{} {}", utf8::Prefix(table.name, 60),
-                                               CountOf(*table.rows, "row"))
+                                               Counted(*table.rows, "row"))
                                  : std::string(utf8::Prefix(table.name, 60)));
     }
   }

@@ -50,8 +50,8 @@ std::size_t SeverityLength(std::string_view text) {
 std::string_view UptimeOf(std::string_view text) {
   text = SkipSpaces(text);
   const std::size_t point = text.find('.');
-  const bool seconds = point != std::string_view::npos && IsDigits(text.substr(0, point)) &&
-                       text.size() - point == 7 && IsDigits(text.substr(point + 1));
+  const bool seconds = point != std::string_view::npos && AllDigits(text.substr(0, point)) &&
+                       text.size() - point == 7 && AllDigits(text.substr(point + 1));
   return seconds ? text : std::string_view();
 }
 
@@ -83,7 +83,7 @@ bool ParsePostgresLine(std::string_view line, LogFields* fields) {
   time_length += zone;
   if (time_length == 0 || !TakeChar(' ', &rest) || !TakeChar('[', &rest)) return false;
   const std::string_view pid = TakeUntil("]", &rest);
-  if (!IsDigits(pid.substr(0, pid.find('-'))) || !TakeChar(']', &rest)) return false;
+  if (!AllDigits(pid.substr(0, pid.find('-'))) || !TakeChar(']', &rest)) return false;
   TakeChar(':', &rest);
   const std::string_view behind = rest = SkipSpaces(rest);
   for (int tokens = 0; tokens < 8 && !rest.empty(); ++tokens) {
@@ -133,7 +133,8 @@ bool ParseGlogLine(std::string_view line, LogFields* fields) {
   rest.remove_prefix(1);
   const std::string_view time_start = rest;
   const std::string_view day = TakeUntil(" ", &rest);
-  if ((day.size() != 4 && day.size() != 8) || !IsDigits(day) || !TakeChar(' ', &rest)) return false;
+  if ((day.size() != 4 && day.size() != 8) || !AllDigits(day) || !TakeChar(' ', &rest))
+    return false;
   const std::size_t clock = ClockLength(rest);
   if (clock < 10) return false;  // with a fraction
   rest.remove_prefix(clock);
@@ -141,10 +142,10 @@ bool ParseGlogLine(std::string_view line, LogFields* fields) {
   if (!TakeChar(' ', &rest)) return false;
   rest = SkipSpaces(rest);
   const std::string_view thread = TakeUntil(" ", &rest);
-  if (!IsDigits(thread) || !TakeChar(' ', &rest)) return false;
+  if (!AllDigits(thread) || !TakeChar(' ', &rest)) return false;
   const std::string_view source = TakeUntil("]", &rest);
   const std::size_t colon = source.rfind(':');
-  if (colon == std::string_view::npos || !IsDigits(source.substr(colon + 1))) return false;
+  if (colon == std::string_view::npos || !AllDigits(source.substr(colon + 1))) return false;
   TakeChar(']', &rest);
   Put(fields, "time", time);
   Put(fields, "level", level);
@@ -409,9 +410,9 @@ bool TakeCommonPart(std::string_view* rest, AccessLine* out) {
   if (!TakeChar(' ', rest) || !TakeQuoted(rest, &out->request)) return false;
   if (!TakeChar(' ', rest)) return false;
   out->status = TakeUntil(" ", rest);
-  if (out->status.size() != 3 || !IsDigits(out->status) || !TakeChar(' ', rest)) return false;
+  if (out->status.size() != 3 || !AllDigits(out->status) || !TakeChar(' ', rest)) return false;
   out->size = TakeUntil(" ", rest);
-  return IsDigits(out->size) || out->size == "-";
+  return AllDigits(out->size) || out->size == "-";
 }
 
 void PutAccess(const AccessLine& line, LogFields* fields) {

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/text/ascii.h"
+#include "base/text/text.h"
 #include "inspect/formats/log_shape.h"
 
 namespace dossier::inspect {
@@ -47,10 +48,6 @@ inline bool TakeChar(char wanted, std::string_view* rest) {
   if (rest->empty() || rest->front() != wanted) return false;
   rest->remove_prefix(1);
   return true;
-}
-
-inline bool IsDigits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 inline bool IsAllUpper(std::string_view word) {

@@ -16,11 +16,6 @@ namespace {
 
 constexpr std::size_t kMostNodes = 4096;  // paths of a head
 
-template <std::size_t size>
-bool IsOneOf(std::string_view name, const std::string_view (&names)[size]) {
-  return std::ranges::find(names, name) != std::end(names);
-}
-
 // What tells one group of records from the next.
 bool IsIdentity(std::string_view name) {
   constexpr std::string_view kNames[] = {"name", "id", "title", "label", "key", "code", "date"};

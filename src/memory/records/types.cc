@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text/redact.h"
+#include "base/text/text.h"
 
 namespace dossier::memory {
 namespace {
@@ -31,10 +32,6 @@ std::optional<Enum> FindName(std::span<const std::string_view> names, std::strin
   return static_cast<Enum>(found - names.begin());
 }
 
-bool IsAmong(std::span<const std::string_view> keys, std::string_view key) {
-  return std::ranges::find(keys, key) != keys.end();
-}
-
 }  // namespace
 
 std::string_view TierName(Tier tier) { return kTierNames[static_cast<std::size_t>(tier)]; }
@@ -49,9 +46,9 @@ std::optional<HideReason> FindHideReason(std::string_view name) {
   return FindName<HideReason>(kHideReasonNames, name);
 }
 
-bool IsProtectedKey(std::string_view key) { return IsAmong(kProtectedKeys, key); }
+bool IsProtectedKey(std::string_view key) { return IsOneOf(key, kProtectedKeys); }
 bool IsHiddenKey(std::string_view key) {
-  return IsAmong(std::span(kProtectedKeys).first(kHiddenKeys), key);
+  return IsOneOf(key, std::span(kProtectedKeys).first(kHiddenKeys));
 }
 
 std::string FormatMicrosTime(Micros time) {

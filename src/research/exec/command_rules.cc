@@ -28,11 +28,6 @@ constexpr std::string_view kWrappers[] = {"command", "env",    "exec",    "ionic
                                           "setsid",  "stdbuf", "timeout", "time",   "xargs"};
 constexpr std::string_view kSudoNote = "a leading sudo was dropped: commands are root here already";
 
-template <std::size_t N>
-bool IsOneOf(std::string_view name, const std::string_view (&names)[N]) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
 std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 // Flags, NAME=value, and numbers like those of `timeout 10s` and `nice -n 5`.

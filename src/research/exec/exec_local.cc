@@ -34,10 +34,6 @@ constexpr const char* kGpuDevices[] = {
 constexpr const char* kGpuFacts[] = {"/sys/bus/pci", "/sys/class/drm", "/sys/class/kfd",
                                      "/sys/devices"};
 
-bool Contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 bool HasNetwork(NetworkPolicy policy, Phase phase) {
   return policy == NetworkPolicy::kAlways ||
          (policy == NetworkPolicy::kPhase1 && phase == Phase::kInstall);
@@ -149,13 +145,13 @@ class LocalBackend final : public ExecBackend {
   Status OpenSystem() {
     if (spec_.use != SandboxSpec::Use::kInstall) return {};
     if (options_.overlay == LocalOptions::Overlay::kNo ||
-        Contains(options_.disabled_layers, "overlay")) {
+        IsOneOf("overlay", options_.disabled_layers)) {
       return MakeError(ErrorCode::kUnavailable, "switched off");
     }
     if (spec_.system.empty()) {
       return MakeError(ErrorCode::kUnavailable, "there is no folder for it");
     }
-    if (!Contains(layers_, "namespaces")) {
+    if (!IsOneOf("namespaces", layers_)) {
       return MakeError(ErrorCode::kUnavailable, "there are no namespaces");
     }
     DOSSIER_RETURN_IF_ERROR(machine_->system.Prepare(owner_));

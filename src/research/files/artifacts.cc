@@ -10,6 +10,7 @@
 
 #include "assembly/sources/fence.h"
 #include "base/files/file.h"
+#include "base/json/json.h"
 #include "base/text/text.h"
 #include "research/files/languages.h"
 #include "research/files/replies.h"
@@ -295,10 +296,6 @@ class ArtifactReader {
   std::size_t bytes_ = 0;
 };
 
-JsonArray List(const std::vector<std::string>& texts) {
-  return JsonArray(texts.begin(), texts.end());
-}
-
 }  // namespace
 
 Result<Artifacts> ReadArtifacts(const Json& value, const ParseContext& context) {
@@ -320,19 +317,19 @@ JsonObject ArtifactsJson(const Artifacts& artifacts) {
                                {"encoding", file.encoding},
                                {"content", file.content}});
   }
-  return {
-      {"phase_artifacts",
-       JsonObject{{"download", JsonObject{{"commands", List(artifacts.download_commands)},
-                                          {"notes", artifacts.download_notes}}},
-                  {"coding", JsonObject{{"workspace", JsonObject{{"root", artifacts.root},
-                                                                 {"tree", List(artifacts.tree)},
-                                                                 {"files", std::move(files)}}}}},
-                  {"compile", JsonObject{{"build_plan", artifacts.build.fields},
-                                         {"commands", List(artifacts.compile_commands)}}},
-                  {"run", JsonObject{{"commands", List(artifacts.run_commands)},
-                                     {"expected_outputs", List(artifacts.expected_outputs)}}}}},
-      {"constraints",
-       artifacts.constraints.is_null() ? Json(JsonObject()) : artifacts.constraints}};
+  return {{"phase_artifacts",
+           JsonObject{
+               {"download", JsonObject{{"commands", TextArray(artifacts.download_commands)},
+                                       {"notes", artifacts.download_notes}}},
+               {"coding", JsonObject{{"workspace", JsonObject{{"root", artifacts.root},
+                                                              {"tree", TextArray(artifacts.tree)},
+                                                              {"files", std::move(files)}}}}},
+               {"compile", JsonObject{{"build_plan", artifacts.build.fields},
+                                      {"commands", TextArray(artifacts.compile_commands)}}},
+               {"run", JsonObject{{"commands", TextArray(artifacts.run_commands)},
+                                  {"expected_outputs", TextArray(artifacts.expected_outputs)}}}}},
+          {"constraints",
+           artifacts.constraints.is_null() ? Json(JsonObject()) : artifacts.constraints}};
 }
 
 Result<PlanAndCode> ParsePlanAndCode(std::string_view payload) {

@@ -48,10 +48,6 @@ Result<JsonReply> ReadObject(std::string_view json) {
   return reply;
 }
 
-bool IsOneOf(std::string_view tag, std::span<const std::string_view> tags) {
-  return std::ranges::find(tags, tag) != tags.end();
-}
-
 // The one fence whose tag is among `tags`; a fence without a tag counts if it is the only one.
 Result<FencedCode> OnlyFence(std::string_view payload, std::span<const std::string_view> tags) {
   std::vector<FencedCode> fences = CodeFences(payload);

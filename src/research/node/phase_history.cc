@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/json/json.h"
 #include "research/files/cuts.h"
 
 namespace dossier::research {
@@ -14,10 +15,6 @@ constexpr std::size_t kRecentCommands = 5;
 JsonObject& ObjectOf(Json& value) {
   if (!value.is_object()) value = JsonObject{};
   return value.get_object();
-}
-
-JsonArray Texts(const std::vector<std::string>& texts) {
-  return JsonArray(texts.begin(), texts.end());
 }
 
 }  // namespace
@@ -47,7 +44,7 @@ void SetArtifactsSummary(const Artifacts& artifacts, Json& history) {
   std::vector<std::string> paths;
   for (const ArtifactFile& file : artifacts.files) paths.push_back(file.path);
   ObjectOf(history)["llm_output_summary"] = JsonObject{{"workspace_tree", CutTree(artifacts.tree)},
-                                                       {"file_paths", Texts(paths)},
+                                                       {"file_paths", TextArray(paths)},
                                                        {"build_plan", artifacts.build.fields}};
 }
 

@@ -87,11 +87,6 @@ std::string_view WordBehind(std::string_view tex, const LatexUse& use) {
   return tex.substr(begin, end - begin);
 }
 
-template <std::size_t n>
-bool IsOneOf(const std::array<std::string_view, n>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 constexpr std::array<std::string_view, 12> kReadsFile = {
     "input",           "include",        "InputIfFileExists", "subfile",
     "lstinputlisting", "verbatiminput",  "VerbatimInput",     "bibliography",
@@ -117,15 +112,15 @@ class Checker {
   std::vector<std::string> Check() && {
     for (const LatexUse& use : ScanLatex(clean_)) {
       if (use.command == "begin" || use.command == "end") CheckEnvironment(use);
-      if (IsOneOf(kForbidden, use.command)) {
+      if (IsOneOf(use.command, kForbidden)) {
         Say(use, "\\{} is not allowed in a paper", use.command);
       }
       if (use.command == "write" && WordBehind(clean_, use).starts_with("18")) {
         Say(use, "\\write18 runs a program; it is not allowed in a paper");
       }
-      if (IsOneOf(kReadsFile, use.command)) CheckFile(use);
+      if (IsOneOf(use.command, kReadsFile)) CheckFile(use);
       if (use.command == "includegraphics") CheckFigure(use);
-      if (IsOneOf(kCites, use.command)) CheckKeys(use);
+      if (IsOneOf(use.command, kCites)) CheckKeys(use);
     }
     for (const LatexUse& open : open_) SayOpen(open);
     if (clean_.find("\\begin{document}") == std::string::npos) {
@@ -253,7 +248,7 @@ std::vector<std::string> CheckLatex(std::string_view tex, const LatexInputs& inp
 bool ReachesOut(std::string_view tex) {
   return tex.find("^^") != std::string_view::npos ||
          std::ranges::any_of(ScanLatex(tex), [](const LatexUse& use) {
-           return IsOneOf(kForbidden, use.command) || IsOneOf(kReadsFile, use.command) ||
+           return IsOneOf(use.command, kForbidden) || IsOneOf(use.command, kReadsFile) ||
                   use.command == "write" || use.command == "def" || use.command == "let";
          });
 }

@@ -6,6 +6,7 @@
 
 #include "base/files/file.h"
 #include "base/hash.h"
+#include "base/json/json.h"
 #include "base/text/text.h"
 #include "research/files/phase_files.h"
 #include "research/files/run_folder.h"
@@ -27,20 +28,11 @@ struct Located {
   Fetched fetched;
 };
 
-JsonArray Texts(const std::vector<std::string>& texts) {
-  return JsonArray(texts.begin(), texts.end());
-}
-
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 // Keys in alphabetical order, so that the same item is the same bytes.
 JsonObject NormalisedItem(const ResourceItem& item) {
   return {{"class", ResourceClassName(item.kind)},
           {"include_content", OrNull(item.include_content)},
-          {"include_files", Texts(item.include_files)},
+          {"include_files", TextArray(item.include_files)},
           {"include_tree", OrNull(item.include_tree)},
           {"max_chars", OrNull(item.max_chars)},
           {"max_files", OrNull(item.max_files)},

@@ -2,6 +2,7 @@
 #include <set>
 #include <utility>
 
+#include "assembly/sources/fence.h"
 #include "base/text/utf8.h"
 #include "research/files/cuts.h"
 #include "research/resources/resource_content.h"
@@ -57,8 +58,7 @@ std::string HeadLine(const ResourceIndex& index, const IndexedItem& item) {
 }
 
 std::string Fenced(std::string_view text) {
-  std::string fence = "```";
-  while (text.find(fence) != text.npos) fence += '`';
+  const std::string fence(assembly::GrowingFenceLength(text), '`');
   return fmt::format("{}\n{}{}{}\n", fence, text, text.ends_with('\n') ? "" : "\n", fence);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/files/file.h"
 #include "base/hash.h"
+#include "base/text/text.h"
 #include "research/files/cuts.h"
 #include "research/files/run_folder.h"
 #include "research/node/driver.h"
@@ -78,15 +79,11 @@ std::span<const std::string_view> FieldsOf(SummaryFilter filter) {
   return {};
 }
 
-bool Holds(std::span<const std::string_view> names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 Json FilterRecord(const Json& record, std::span<const std::string_view> fields) {
   if (!record.is_object()) return record;
   JsonObject kept;
   for (const auto& [name, value] : record.as_object()) {
-    if (Holds(kAlways, name) || Holds(fields, name)) kept[name] = value;
+    if (IsOneOf(name, kAlways) || IsOneOf(name, fields)) kept[name] = value;
   }
   return kept;
 }

@@ -5,16 +5,13 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/json/json.h"
 
 namespace dossier::research {
 namespace {
 
 constexpr std::array<std::string_view, 7> kKinds = {"draft",    "debug", "improve", "tuning",
                                                     "ablation", "seed",  "copy"};
-
-JsonArray Texts(const std::vector<std::string>& texts) {
-  return JsonArray(texts.begin(), texts.end());
-}
 
 tl::unexpected<Error> Wrong(std::string_view field, std::string_view wanted) {
   return MakeError(ErrorCode::kDamaged, "node: {} must be {}", field, wanted);
@@ -110,7 +107,7 @@ template <typename T>
 Json Written(const T& value) {
   return Json(value);
 }
-Json Written(const std::vector<std::string>& value) { return Texts(value); }
+Json Written(const std::vector<std::string>& value) { return TextArray(value); }
 Json Written(NodeKind value) { return Json(NodeKindName(value)); }
 Json Written(const std::optional<std::int64_t>& value) {
   return value ? Json(*value) : Json(nullptr);

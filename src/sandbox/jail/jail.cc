@@ -21,6 +21,7 @@
 #include "base/json/json.h"
 #include "base/process/child.h"
 #include "base/text/nearest.h"
+#include "base/text/text.h"
 #include "sandbox/jail/jail_plan.h"
 #include "sandbox/walls/process_layer.h"
 
@@ -466,16 +467,11 @@ namespace {
 constexpr std::array<std::string_view, 6> kLayers = {"process", "namespaces", "flags",
                                                      "rlimits", "landlock",   "seccomp"};
 
-template <typename Names>
-bool Holds(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 }  // namespace
 
 Status CheckLayerNames(std::span<const std::string> names) {
   for (const std::string& name : names) {
-    if (Holds(kLayers, name)) continue;
+    if (IsOneOf(name, kLayers)) continue;
     return MakeError(ErrorCode::kUsage, "--degraded {}: no such layer; it must be {}", name,
                      OneOf(name, kLayers));
   }
@@ -485,7 +481,7 @@ Status CheckLayerNames(std::span<const std::string> names) {
 void AcceptMissing(std::span<const std::string> names, JailSpec* spec) {
   spec->mode = names.empty() ? Mode::kStrict : Mode::kDegraded;
   for (const std::string_view layer : kLayers) {
-    if (!Holds(names, layer)) spec->required_layers.emplace_back(layer);
+    if (!IsOneOf(layer, names)) spec->required_layers.emplace_back(layer);
   }
 }
 

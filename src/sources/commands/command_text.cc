@@ -220,10 +220,6 @@ CommandText::Kept CommandText::Finish(std::string_view name) && {
 
 namespace {
 
-bool AllDigits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 std::string_view WithoutSign(std::string_view text) {
   return text.starts_with('-') ? text.substr(1) : text;
 }

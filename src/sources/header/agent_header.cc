@@ -5,6 +5,7 @@
 #include <charconv>
 #include <set>
 
+#include "base/json/json.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "sources/header/header_tokens.h"
@@ -377,10 +378,6 @@ class YamlWriter {
   std::string out_;
 };
 
-JsonArray TextList(const std::vector<std::string>& texts) {
-  return JsonArray(texts.begin(), texts.end());
-}
-
 JsonObject RepoJson(const Header& header) {
   JsonObject repo{
       {"branch", header.branch}, {"head", header.head}, {"recent_window", header.recent_window}};
@@ -391,13 +388,13 @@ JsonObject RepoJson(const Header& header) {
       repo["upstream"] = JsonObject{{"ahead", upstream->ahead}, {"behind", upstream->behind}};
     }
   }
-  if (header.commits) repo["commits"] = TextList(*header.commits);
+  if (header.commits) repo["commits"] = TextArray(*header.commits);
   if (header.date) repo["date"] = *header.date;
   if (header.environment) {
     repo["environment"] = JsonObject{{"os", header.environment->os},
                                      {"sandbox", header.environment->sandbox},
                                      {"network", header.environment->network},
-                                     {"tools", TextList(header.environment->tools)}};
+                                     {"tools", TextArray(header.environment->tools)}};
   }
   return repo;
 }
@@ -462,7 +459,7 @@ Json ToJsonValue(const Header& header) {
   JsonArray pending, backlog, hotspots;
   for (const Header::Pending& note : header.pending) {
     pending.push_back(
-        JsonObject{{"id", note.id}, {"age", note.age}, {"files", TextList(note.files)}});
+        JsonObject{{"id", note.id}, {"age", note.age}, {"files", TextArray(note.files)}});
   }
   for (const Header::Backlog& task : header.backlog) {
     backlog.push_back(JsonObject{{"id", task.id}, {"summary", task.summary}});
@@ -475,9 +472,9 @@ Json ToJsonValue(const Header& header) {
                     {"pending", std::move(pending)},
                     {"backlog", std::move(backlog)},
                     {"hotspots", std::move(hotspots)},
-                    {"targets", TextList(header.targets)},
-                    {"policy", TextList(header.policy)},
-                    {"next_work", TextList(header.next_work)},
+                    {"targets", TextArray(header.targets)},
+                    {"policy", TextArray(header.policy)},
+                    {"next_work", TextArray(header.next_work)},
                     {"mode", header.mode}};
 }
 

@@ -32,12 +32,6 @@ struct Named {
   std::string glob;  // of kGlob, from `full`
 };
 
-std::string Canonical(const std::string& path) {
-  std::error_code error;
-  const std::string real = std::filesystem::canonical(path, error).string();
-  return error ? "" : real;
-}
-
 // The folder in front of the first name of `path` with a glob in it, and the rest.
 std::pair<std::string, std::string> SplitGlob(const std::string& path) {
   const std::size_t special = path.find_first_of("*?[{");

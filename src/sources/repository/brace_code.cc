@@ -15,11 +15,6 @@ bool IsNamePart(char c) {
   return IsWordByte(c) || c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-template <std::size_t kCount>
-bool IsOneOf(std::string_view word, const std::string_view (&words)[kCount]) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
-
 // What is declared inside these is part of an outline.
 constexpr std::string_view kContainers[] = {"namespace", "class", "struct", "union",  "interface",
                                             "trait",     "impl",  "mod",    "module", "extern"};
