@@ -157,8 +157,8 @@ struct EvidenceSummary {
   // and what code looked at.
   double read_by_models = 0, read_by_code = 0;
   std::uint64_t files_left_out = 0;  // of folders, which no share above counts
-  int attempts = 0, agreeing = 0;   // independent ones; 1 and 1 where the first answer counts
-  std::vector<std::string> doubts;  // what speaks against the answer, a sentence each
+  int attempts = 0, agreeing = 0;    // independent ones; 1 and 1 where the first answer counts
+  std::vector<std::string> doubts;   // what speaks against the answer, a sentence each
 
   JsonObject ToJson() const;  // as in the event run.finished
 };

@@ -254,7 +254,8 @@ class Loader {
     MakeNamesUnique();
     std::sort(entries_.begin(), entries_.end(),
               [](const auto& a, const auto& b) { return a->document.name < b->document.name; });
-    auto set = std::make_shared<LoadedContext>(std::move(entries_), Notes(), FilesLeftOut(), cancel_);
+    auto set =
+        std::make_shared<LoadedContext>(std::move(entries_), Notes(), FilesLeftOut(), cancel_);
     set->StartCopies(options_);
     return std::shared_ptr<const ContextSet>(std::move(set));
   }

@@ -23,8 +23,8 @@
 namespace dossier::ask {
 
 // `documents` and `texts`: of all questions, as the session was opened with them. Behind it the
-// newest question is the current one. `before` is over `texts`, too. Errors: kDamaged (a context changed since); those of the
-// journal and of Session::Run.
+// newest question is the current one. `before` is over `texts`, too. Errors: kDamaged (a context
+// changed since); those of the journal and of Session::Run.
 Status RestoreSession(RunState& run, DocumentService& documents,
                       const std::vector<std::string_view>& texts, sandbox::Session& session,
                       Coverage& before);

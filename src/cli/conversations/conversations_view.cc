@@ -40,7 +40,12 @@ std::vector<ShownMessage> MessagesOf(const Stored& stored, std::optional<std::in
   for (std::size_t i = begin; i < end; ++i) {
     out.push_back({i, stored.messages[i].role, stored.messages[i].Text()});
   }
+  const std::int64_t turns = chat::TurnCount(stored);
   for (const chat::TurnRecord& record : stored.turns) {
+    // Of what stands in a file no number need be right.
+    if (record.reply == chat::TurnRecord::Reply::kComplete || record.n < 1 || record.n > turns) {
+      continue;
+    }
     const std::size_t last = chat::TurnBegin(stored, record.n + 1);
     if (last > begin && last <= end) out[last - 1 - begin].reply = record.reply;
   }
@@ -106,8 +111,7 @@ void PrintMessages(const std::vector<ShownMessage>& messages, std::ostream& out)
   for (const ShownMessage& message : messages) {
     const bool whole = message.reply == chat::TurnRecord::Reply::kComplete;
     out << "[" << message.number << "] " << Safe(Upper(message.role))
-        << (whole ? ":\n" : " (incomplete):\n")
-        << Safe(message.text) << "\n\n";
+        << (whole ? ":\n" : " (incomplete):\n") << Safe(message.text) << "\n\n";
   }
 }
 
