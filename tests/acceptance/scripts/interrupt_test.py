@@ -167,7 +167,7 @@ class InterruptTest(harness.Case):
         folder = self.home / "many"
         folder.mkdir()
         text = "a line that is neither short nor long\n" * 30_000
-        for number in range(300):
+        for number in range(150):
             (folder / f"{number}.txt").write_text(text)
         process = self.start("ask", *self.script([{"reply": "late", "delay": "100s"}]),
                              "--mode", "recursive", "-c", str(folder), "What?")
