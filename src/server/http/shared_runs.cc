@@ -38,7 +38,8 @@ class SharedRunsOf final : public StoredRuns {
                          .owner = {},
                          .since = utf8::Sanitize(wish.since),
                          .before = utf8::Sanitize(wish.cursor),
-                         .text = utf8::Sanitize(wish.text)};
+                         .text = utf8::Sanitize(wish.text),
+                         .left_out = store::ListWish::LeftOut::kOnlyWhether};
     if (!key.Has(Scope::kAdmin)) rows.owner = key.name;
     DOSSIER_ASSIGN_OR_RETURN(const store::QueuedRuns found, queue->List(rows));
     RunsPage page;
@@ -110,7 +111,7 @@ class SharedRunsOf final : public StoredRuns {
         {.path = {}, .text = text, .name = "context.txt", .notes = {}}};
     if (!wish.context.empty()) {
       ContextStore& contexts = shared_.workspace.contexts();
-      DOSSIER_ASSIGN_OR_RETURN(const ContextRecord record, contexts.Look(wish.context));
+      DOSSIER_ASSIGN_OR_RETURN(const KnownContext record, contexts.Look(wish.context));
       DOSSIER_RETURN_IF_ERROR(shared_.workspace.MayRead(record));
       DOSSIER_ASSIGN_OR_RETURN(sources, contexts.SourcesOf(wish.context));
     }
