@@ -38,8 +38,7 @@ class SharedRunsOf final : public StoredRuns {
                          .owner = {},
                          .since = utf8::Sanitize(wish.since),
                          .before = utf8::Sanitize(wish.cursor),
-                         .text = utf8::Sanitize(wish.text),
-                         .left_out = store::ListWish::LeftOut::kOnlyWhether};
+                         .text = utf8::Sanitize(wish.text)};
     if (!key.Has(Scope::kAdmin)) rows.owner = key.name;
     DOSSIER_ASSIGN_OR_RETURN(const store::QueuedRuns found, queue->List(rows));
     RunsPage page;
