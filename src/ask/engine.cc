@@ -474,6 +474,7 @@ void Engine::Impl::Fill(RunState& run, CallResult result, const Replay* replay, 
   outcome->evidence.attempts = result.attempts;
   outcome->evidence.agreeing = result.agreeing;
   outcome->evidence.doubts = std::move(result.doubts);
+  outcome->evidence.files_left_out = run.request.context->files_left_out();
   if (run.request.citations != CitationCheck::kOff) {
     outcome->citations = CheckCitations(outcome->text, *run.request.context, run.cancel);
   }

@@ -156,8 +156,9 @@ struct EvidenceSummary {
   // Shares of the context's bytes, 0 to 1: what models were shown in requests that were answered,
   // and what code looked at.
   double read_by_models = 0, read_by_code = 0;
-  int attempts = 0, agreeing = 0;   // independent ones; 1 and 1 where the first answer counts
-  std::vector<std::string> doubts;  // what speaks against the answer, a sentence each
+  std::uint64_t files_left_out = 0;  // of folders, which no share above counts
+  int attempts = 0, agreeing = 0;    // independent ones; 1 and 1 where the first answer counts
+  std::vector<std::string> doubts;   // what speaks against the answer, a sentence each
 
   JsonObject ToJson() const;  // as in the event run.finished
 };

@@ -45,11 +45,13 @@ JsonObject Compacted::ToJson() const {
 }
 
 JsonObject EvidenceSummary::ToJson() const {
-  return {{"read_by_models", read_by_models},
-          {"read_by_code", read_by_code},
-          {"attempts", attempts},
-          {"agreeing", agreeing},
-          {"doubts", boost::json::value_from(doubts)}};
+  JsonObject json{{"read_by_models", read_by_models},
+                  {"read_by_code", read_by_code},
+                  {"attempts", attempts},
+                  {"agreeing", agreeing},
+                  {"doubts", boost::json::value_from(doubts)}};
+  if (files_left_out > 0) json["files_left_out"] = files_left_out;
+  return json;
 }
 
 std::string_view ModeName(Mode mode) {
@@ -135,6 +137,9 @@ Json Outcome::ToJson() const {
       {"compactions", CompactionsJson(compactions)},
       {"warnings", WarningsJson(warnings)},
       {"sandbox", sandbox ? sandbox->ToJson() : Json(nullptr)}};
+  if (evidence.files_left_out > 0) {
+    object["coverage"].as_object()["files_left_out"] = evidence.files_left_out;
+  }
   if (shared_calls) object["calls"].as_object()["shared"] = *shared_calls;
   if (!proofs.empty()) object["evidence"].as_object()["claims"] = ProofsJson(proofs);
   if (files) object["files"] = OutFilesJson(*files);

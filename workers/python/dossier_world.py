@@ -144,7 +144,7 @@ class World:
 
     def whole_documents(self, places: Iterable[int]) -> list[list[int]]:
         """The same for documents that code took as a whole."""
-        return [[place, 0, self.sources[place].bytes] for place in places]
+        return [[self.sources[place].index, 0, self.sources[place].bytes] for place in places]
 
     def lines_of_context(self, parts: Iterable[slice]) -> list[list[int]]:
         """The same for lines that code took of `context`."""
@@ -154,7 +154,7 @@ class World:
         lines = text.encode("utf-8", "replace").splitlines(True)
         for part in parts if lines else ():
             first, end, _ = part.indices(len(lines))
-            found.append([0, sum(map(len, lines[:first])), sum(map(len, lines[first:end]))])
+            found.append([self.sources[0].index, sum(map(len, lines[:first])), sum(map(len, lines[first:end]))])
         return found
 
     def forget_read(self) -> None:

@@ -115,8 +115,11 @@ struct Entry {
 class LoadedContext final : public ContextSet {
  public:
   LoadedContext(std::vector<std::unique_ptr<Entry>> entries, std::vector<std::string> notes,
-                const CancelToken& cancel)
-      : entries_(std::move(entries)), notes_(std::move(notes)), stop_(cancel) {
+                std::uint64_t files_left_out, const CancelToken& cancel)
+      : entries_(std::move(entries)),
+        notes_(std::move(notes)),
+        files_left_out_(files_left_out),
+        stop_(cancel) {
     for (const auto& entry : entries_) {
       documents_.push_back(entry->document);
       characters_ += entry->document.description.counts.chars;
@@ -154,6 +157,7 @@ class LoadedContext final : public ContextSet {
   std::uint64_t characters() const override { return characters_; }
   std::uint64_t bytes() const override { return bytes_; }
   const std::vector<std::string>& notes() const override { return notes_; }
+  std::uint64_t files_left_out() const override { return files_left_out_; }
 
   Result<const StoredText*> Stored(std::size_t index) const override {
     if (index >= entries_.size()) {
@@ -178,6 +182,7 @@ class LoadedContext final : public ContextSet {
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<ContextDocument> documents_;
   std::vector<std::string> notes_;
+  std::uint64_t files_left_out_;
   std::uint64_t characters_ = 0, bytes_ = 0;
   CancelSource stop_;
 };
@@ -237,7 +242,8 @@ class Loader {
     MakeNamesUnique();
     std::sort(entries_.begin(), entries_.end(),
               [](const auto& a, const auto& b) { return a->document.name < b->document.name; });
-    auto set = std::make_shared<LoadedContext>(std::move(entries_), Notes(), cancel_);
+    auto set =
+        std::make_shared<LoadedContext>(std::move(entries_), Notes(), FilesLeftOut(), cancel_);
     set->StartCopies(options_);
     return std::shared_ptr<const ContextSet>(std::move(set));
   }
@@ -461,7 +467,9 @@ class Loader {
     DOSSIER_ASSIGN_OR_RETURN(const WalkResult found, WalkFolder(path, walk, cancel_));
     std::size_t added = 0;
     const std::string prefix = path.ends_with('/') ? path : path + "/";
+    for (const SkippedPath& skipped : found.skipped) unreadable_.push_back(skipped.path);
     for (const std::string& file : found.files) {
+      if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel_.reason());
       const std::string below =
           file.starts_with(prefix) ? file.substr(prefix.size()) : BaseName(file);
       // Nobody named it: a secret is sent to no model by accident.
@@ -470,10 +478,21 @@ class Loader {
         continue;
       }
       // Binary and unreadable files of a folder are left out, not fatal.
-      if (AddFile(file, below)) ++added;
+      const Status done = AddFile(file, below);
+      if (done) {
+        ++added;
+      } else if (done.error().code == ErrorCode::kCancelled) {
+        return done;
+      } else {
+        (done.error().code == ErrorCode::kDamaged ? binary_ : unreadable_).push_back(file);
+      }
     }
     if (added == 0) {
       return MakeError(ErrorCode::kNotFound, "{}: holds no readable text file", path);
+    }
+    if (found.stopped) {
+      given_notes_.push_back(fmt::format("{}: only the first {} files are read", path,
+                                         GroupDigits(options_.max_files)));
     }
     return {};
   }
@@ -488,8 +507,26 @@ class Loader {
     return true;
   }
 
+  // "3 binary files are left out: a.pdf, b.zip, c.png"; empty: there are none.
+  static std::string LeftOutNote(const std::vector<std::string>& files, std::string_view kind) {
+    constexpr std::size_t kShown = 3;
+    if (files.empty()) return {};
+    const std::vector<std::string> shown(
+        files.begin(), files.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, files.size())));
+    const std::size_t more = files.size() - shown.size();
+    return fmt::format("{} {} {} left out: {}{}", GroupDigits(files.size()), kind,
+                       files.size() == 1 ? "file is" : "files are", Join(shown, ", "),
+                       more > 0 ? fmt::format(" and {} more", GroupDigits(more)) : "");
+  }
+
+  std::uint64_t FilesLeftOut() const { return binary_.size() + unreadable_.size() + secrets_; }
+
   std::vector<std::string> Notes() const {
     std::vector<std::string> notes = given_notes_;
+    for (std::string note :
+         {LeftOutNote(binary_, "binary"), LeftOutNote(unreadable_, "unreadable")}) {
+      if (!note.empty()) notes.push_back(std::move(note));
+    }
     if (secrets_ > 0) {
       notes.push_back(fmt::format("{} holds secrets and is left out{}; name it to use it",
                                   secret_example_,
@@ -604,7 +641,9 @@ class Loader {
   std::uint64_t twice_ = 0;                                               // files given again
   std::string twice_example_;
   std::vector<std::string> given_notes_;  // of sources
-  std::uint64_t secrets_ = 0;             // files of folders that are left out
+  // Files of folders that are left out.
+  std::vector<std::string> binary_, unreadable_;
+  std::uint64_t secrets_ = 0;
   std::string secret_example_;
 };
 

@@ -112,6 +112,9 @@ class ContextSet {
   virtual std::uint64_t bytes() const = 0;
   // What the user should know of how the documents were chosen: a file that was given twice.
   virtual const std::vector<std::string>& notes() const = 0;
+  // Files of the folders given that are not among the documents: binary or unreadable ones,
+  // secrets, those beyond ContextOptions::max_files as far as they were seen.
+  virtual std::uint64_t files_left_out() const = 0;
   // Waits until the copy of document `index` is complete. The pointer lives as long as the set.
   virtual Result<const StoredText*> Stored(std::size_t index) const = 0;
   // Waits for all copies, at most until then; false: some are not complete. Not beside Stored.

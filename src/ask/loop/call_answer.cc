@@ -44,6 +44,8 @@ SubcallTally CallLoop::TakeTally() {
 bool CallLoop::HasReadContext() {
   if (run_.request.context->bytes() == 0) return evidence_.touched_data();
   if (!bench_) return false;
+  // Names of earlier questions hold what those have read, and the worker knows which code uses it.
+  if (bench_->read_before()) return evidence_.touched_data();
   const Coverage::Shares shares = bench_->coverage().Read();
   return shares.by_models > 0 || shares.by_code > 0;
 }

@@ -127,6 +127,7 @@ class CallLoop {
 
   // call_turn.cc: what is done with one reply.
   Status NeedWorkbench();
+  bool MayHoldNames() const;  // of code that ran, here or for earlier questions of the session
   TurnEnd Act(const model::Reply& reply);
   Extraction Extract(const model::Reply& reply);
   std::optional<Submission> SubmissionOf(const model::Reply& reply,

@@ -95,6 +95,8 @@ Status CallLoop::NeedWorkbench() {
   return {};
 }
 
+bool CallLoop::MayHoldNames() const { return bench_ || !run_.request.session.past.empty(); }
+
 Extraction CallLoop::Extract(const model::Reply& reply) {
   ExtractionOptions options;
   options.dialect = run_.dialect();
@@ -383,7 +385,7 @@ bool CallLoop::Computes(const BareAnswer& bare) {
   using Form = BareAnswer::Form;
   if ((bare.form != Form::kFinal && bare.form != Form::kPartial) || bare.names_value())
     return false;
-  if (bare.text.find_first_of("([{'\"") == std::string::npos && !bench_) return false;
+  if (bare.text.find_first_of("([{'\"") == std::string::npos && !MayHoldNames()) return false;
   if (!NeedWorkbench()) return false;  // then no code has run either
   const auto checked = bench_->session().Check(fmt::format("({})", bare.text));
   return checked && checked->ok && checked->computes;
@@ -431,7 +433,8 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
   }
   if (Computes(bare)) return RunAnswer(bare, feedback);
   const auto variable = [&](const std::string& name) -> Result<std::string> {
-    if (!bench_) return MakeError(ErrorCode::kNotFound, "no code has run yet");
+    if (!MayHoldNames()) return MakeError(ErrorCode::kNotFound, "no code has run yet");
+    DOSSIER_RETURN_IF_ERROR(NeedWorkbench());
     return bench_->session().Get(name, kLookedAt);
   };
   const Source source = bare.form == Form::kPartial ? Source::kPartial : Source::kFinal;
@@ -461,8 +464,9 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
   }
   Offer offer{.text = *value, .source = source == Source::kPartial ? source : Source::kFinalVar};
   // A value that is no text, or too long to be looked at, is handed over by the session: whole, and
-  // with its type.
-  if (value->size() >= kLookedAt || IsStructured(*value)) {
+  // with its type. So is one of an earlier question: the session knows what it was made from.
+  if (value->size() >= kLookedAt || IsStructured(*value) ||
+      (bench_->read_before() && !evidence_.touched_data())) {
     Feedback unused;
     const BlockEnd end = RunBlock({.code = fmt::format("FINAL_VAR({})", bare.text)}, &unused);
     if (end.offer) {

@@ -126,6 +126,19 @@ void Coverage::AddReadByCode(std::size_t document, std::uint64_t at, std::uint64
   Insert(by_code_, document, at, length);
 }
 
+void Coverage::AddSame(Coverage& others) {
+  std::scoped_lock lock(mutex_, others.mutex_);
+  others.TraceWaiting();
+  for (std::size_t i = 0; i < others.documents_.size(); ++i) {
+    if (others.by_models_[i].Total() + others.by_code_[i].Total() == 0) continue;
+    for (std::size_t own = 0; own < documents_.size(); ++own) {
+      if (documents_[own] != others.documents_[i]) continue;
+      by_models_[own].Add(others.by_models_[i]);
+      by_code_[own].Add(others.by_code_[i]);
+    }
+  }
+}
+
 Coverage::Shares Coverage::Read() {
   std::lock_guard lock(mutex_);
   TraceWaiting();

@@ -51,6 +51,8 @@ class Coverage {
   void AddSlice(std::size_t document, std::uint64_t at, std::uint64_t length);
   void AddText(std::string text);
   void AddReadByCode(std::size_t document, std::uint64_t at, std::uint64_t length);
+  // What `others` has read of documents that hold the same bytes as ours.
+  void AddSame(Coverage& others);
   Shares Read();
   // Whether anything of that document was read, by code or by models.
   bool Touched(std::size_t document);

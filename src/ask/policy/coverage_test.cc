@@ -123,6 +123,21 @@ TEST(CoverageTest, APlaceIsThatOfItsOwnDocument) {  // FLT-12
   EXPECT_TRUE(coverage.Touched(2));
 }
 
+// REC-67: the same text may stand at another place in another question of a session.
+TEST(CoverageTest, WhatOthersReadOfTheSameTextIsRead) {
+  const std::string one = "the first text says something", same = one,
+                    two = "another text says nothing new";
+  Coverage before({two, same}), now({one});
+  before.AddReadByCode(0, 0, 10);
+  now.AddSame(before);
+  EXPECT_FALSE(now.Touched(0));
+  before.AddReadByCode(1, 0, 10);
+  before.AddText("Judge: the first text says something");
+  now.AddSame(before);
+  EXPECT_DOUBLE_EQ(now.Read().by_code, 10.0 / static_cast<double>(one.size()));
+  EXPECT_DOUBLE_EQ(now.Read().by_models, 1.0);
+}
+
 TEST(CoverageTest, AnyOrderOfSlicesGivesTheShareOfAPlainBitmap) {
   Random random(11);
   for (int round = 0; round < 200; ++round) {

@@ -36,7 +36,8 @@ Status CheckSame(const PastQuestion& past, const Replay& replay) {
 
 // One earlier question: its blocks over its record.
 Status Restore(RunState& run, std::size_t question, DocumentService& documents,
-               const std::vector<std::string_view>& texts, sandbox::Session& session) {
+               const std::vector<std::string_view>& texts, sandbox::Session& session,
+               Coverage& before) {
   const std::vector<PastQuestion>& all = run.request.session.past;
   const PastQuestion& past = all[question];
   DOSSIER_ASSIGN_OR_RETURN(auto replay, Replay::Read(*run.options.journal, past.run));
@@ -86,14 +87,16 @@ Status Restore(RunState& run, std::size_t question, DocumentService& documents,
                  .max_subcall_chars = run.max_subcall_chars,
                  .memory = run.memory};
   MovedTurns moved;
-  Coverage coverage(texts);
-  Subcalls subcalls(state, texts, coverage);
-  Bridge bridge(state, documents, subcalls, coverage, moved, [] { return 0; });
+  Subcalls subcalls(state, texts, before);
+  Bridge bridge(state, documents, subcalls, before, moved, [] { return 0; });
   for (const std::string& code : past.blocks) {
     const sandbox::BlockOptions limits{.deadline = run.ledger.deadline(model::Stage::kNormal),
                                        .end = run.ledger.deadline(model::Stage::kFinish),
                                        .cancel = run.cancel};
-    DOSSIER_RETURN_IF_ERROR(session.Run(code, limits, bridge));
+    DOSSIER_ASSIGN_OR_RETURN(const sandbox::BlockResult done, session.Run(code, limits, bridge));
+    for (const sandbox::ReadPart& part : done.read) {
+      before.AddReadByCode(part.context, part.at, part.length);
+    }
   }
   for (const std::string& difference : replay->differences()) {
     run.log.Warn("replay_diverged", Json(fmt::format("{}: {}", past.run, difference)));
@@ -104,7 +107,8 @@ Status Restore(RunState& run, std::size_t question, DocumentService& documents,
 }  // namespace
 
 Status RestoreSession(RunState& run, DocumentService& documents,
-                      const std::vector<std::string_view>& texts, sandbox::Session& session) {
+                      const std::vector<std::string_view>& texts, sandbox::Session& session,
+                      Coverage& before) {
   class Refusing final : public sandbox::BridgeHandler {
    public:
     void OnCall(sandbox::BridgeCall, std::shared_ptr<sandbox::BridgeReply> reply) override {
@@ -118,7 +122,7 @@ Status RestoreSession(RunState& run, DocumentService& documents,
                              session.Run(SelectCode(i), limits, refusing));
     if (selected.error) return MakeError(ErrorCode::kProtocol, "{}", selected.error->message);
     if (i == past.size()) break;
-    DOSSIER_RETURN_IF_ERROR(Restore(run, i, documents, texts, session));
+    DOSSIER_RETURN_IF_ERROR(Restore(run, i, documents, texts, session, before));
   }
   return {};
 }

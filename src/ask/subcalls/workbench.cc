@@ -426,8 +426,11 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
                                                         std::move(plan.documents), moved,
                                                         std::move(turn), std::move(session)));
   if (!run.request.session.past.empty()) {
+    Coverage before(bench->texts_);
     DOSSIER_RETURN_IF_ERROR(
-        RestoreSession(run, bench->documents_, bench->texts_, *bench->session_));
+        RestoreSession(run, bench->documents_, bench->texts_, *bench->session_, before));
+    bench->coverage_.AddSame(before);
+    bench->read_before_ = before.Read().by_any > 0;
   }
   return bench;
 }

@@ -98,7 +98,10 @@ class Workbench {
                                                  std::unique_ptr<BegunSession> begun);
 
   sandbox::Session& session() { return *session_; }
+  // Of this question's context: also what earlier questions of the session have read of it.
   Coverage& coverage() { return coverage_; }
+  // Whether those have read anything at all, so that their names may hold data.
+  bool read_before() const { return read_before_; }
   Subcalls& subcalls() { return subcalls_; }
   sandbox::BridgeHandler& handler() { return bridge_; }
 
@@ -116,6 +119,7 @@ class Workbench {
         session_(std::move(session)) {}
 
   Coverage coverage_;
+  bool read_before_ = false;
   DocumentService documents_;
   std::vector<std::string_view> texts_;  // of this question, then of earlier ones of the session
   Subcalls subcalls_;

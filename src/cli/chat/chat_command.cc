@@ -188,13 +188,15 @@ class ChatRun {
     if (list.empty()) {
       return MakeError(ErrorCode::kNotFound, "--pick: there is no conversation in {}", folder);
     }
-    const auto read = [this]() -> std::optional<std::string> {
-      std::string line;
-      if (!std::getline(in_, line)) return std::nullopt;
-      return line;
+    PlainLineReader lines(STDIN_FILENO, cancel_);
+    const auto read = [&lines]() -> std::optional<std::string> {
+      Result<InputLine> line = lines.Read({});
+      if (!line || line->kind != InputLine::Kind::kText) return std::nullopt;
+      return std::move(line->text);
     };
     ForgetTyped(STDIN_FILENO);
     arguments_.conversation = PickConversation(list, ColumnsNow(terminal_), read, err_);
+    if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel_.reason());
     arguments_.pick = false;
     return !arguments_.conversation->empty();
   }
@@ -226,6 +228,7 @@ class ChatRun {
     using Stream = ConversationDriver::Stream;
     DOSSIER_ASSIGN_OR_RETURN(driver,
                              ConversationDriver::Make(*setup, stream ? Stream::kYes : Stream::kNo));
+    if (driver->opened_at_incomplete()) Say("the last reply is incomplete; /retry asks again");
     if (const auto editor = MakeEditor(history)) {
       const auto divert = [this](std::function<void()> handler) {
         interrupt_.Divert(std::move(handler));

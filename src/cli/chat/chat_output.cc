@@ -124,8 +124,7 @@ void ChatOutput::WaitOn() {
 void ChatOutput::Say(std::string_view line) {
   if (options_.quiet == Quiet::kYes || closed()) return;
   StopWaiting();
-  // What is printed between two parts of a reply gets a line of its own.
-  if (options_.terminal.out == Terminal::Kind::kTerminal) EndText();
+  EndShownText();
   err_ << "dossier: " << SafeMessage(line) << "\n" << std::flush;
   WaitOn();
 }
@@ -158,6 +157,11 @@ void ChatOutput::EndText() {
   if (std::exchange(text_open_, false)) view_->End();
 }
 
+// What is printed between two parts of a reply gets a line of its own.
+void ChatOutput::EndShownText() {
+  if (options_.terminal.out == Terminal::Kind::kTerminal) EndText();
+}
+
 void ChatOutput::OnRetry(std::string_view sentence) {
   Event("warning", {{"message", sentence}});
   Say(sentence);
@@ -179,6 +183,7 @@ void ChatOutput::OnWarning(std::string_view sentence) {
   Event("warning", {{"message", Redact(sentence)}});
   if (options_.quiet == Quiet::kYes || closed()) return;
   StopWaiting();
+  EndShownText();
   PrintWarning(err_, sentence);
   WaitOn();
 }

@@ -79,6 +79,7 @@ class ChatOutput final : public chat::ChatEvents {
   void Say(std::string_view line);
   void Print(std::string_view text);
   void EndText();
+  void EndShownText();
   void PrintCode(const std::string& text);
   void FinishText(const chat::TurnOutcome& outcome);
   void FinishEvents(const chat::TurnOutcome& outcome);

@@ -86,6 +86,9 @@ Result<std::unique_ptr<ConversationDriver>> ConversationDriver::Make(ChatSetup& 
     DOSSIER_RETURN_IF_ERROR(
         chat::CheckSystemText(request.options, request.system_text, loaded->stored));
   driver->model_ = model.stored;
+  driver->opened_at_incomplete_ =
+      loaded && !loaded->stored.turns.empty() &&
+      loaded->stored.turns.back().reply == chat::TurnRecord::Reply::kIncomplete;
   return driver;
 }
 

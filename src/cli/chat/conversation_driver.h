@@ -45,6 +45,9 @@ class ConversationDriver final : public ChatDriver {
   Result<std::string> Usage() override;
   Result<std::string> SetModel(std::string_view name) override;
 
+  // Whether the conversation was opened at a reply that did not come to its end.
+  bool opened_at_incomplete() const { return opened_at_incomplete_; }
+
   // A line for a person from the parts behind the turn. False: no turn runs that could show it.
   bool Tell(std::string_view line);
 
@@ -62,6 +65,7 @@ class ConversationDriver final : public ChatDriver {
   ChatSetup& setup_;
   const Stream stream_;
   std::string model_;
+  bool opened_at_incomplete_ = false;
   std::vector<std::string> first_exec_;                 // of --exec: for the first turn
   Attachments first_attached_;                          // likewise, of -f and -a
   enum class First { kNo, kYes } first_ = First::kYes;  // no turn of this session is done

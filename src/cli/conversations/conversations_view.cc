@@ -73,6 +73,15 @@ std::vector<ShownMessage> MessagesOf(const Stored& stored, std::optional<std::in
     const chat::StoredMessage& one = stored.messages[i];
     out.push_back({i, one.role, one.Text(), MediaOf(one.json)});
   }
+  const std::int64_t turns = chat::TurnCount(stored);
+  for (const chat::TurnRecord& record : stored.turns) {
+    // Of what stands in a file no number need be right.
+    if (record.reply == chat::TurnRecord::Reply::kComplete || record.n < 1 || record.n > turns) {
+      continue;
+    }
+    const std::size_t last = chat::TurnBegin(stored, record.n + 1);
+    if (last > begin && last <= end) out[last - 1 - begin].reply = record.reply;
+  }
   return out;
 }
 
@@ -133,8 +142,9 @@ void PrintHeader(const Stored& stored, std::ostream& out) {
 
 void PrintMessages(const std::vector<ShownMessage>& messages, std::ostream& out) {
   for (const ShownMessage& message : messages) {
-    out << "[" << message.number << "] " << Safe(Upper(message.role)) << ":\n"
-        << Safe(WithMedia(message)) << "\n\n";
+    const bool whole = message.reply == chat::TurnRecord::Reply::kComplete;
+    out << "[" << message.number << "] " << Safe(Upper(message.role))
+        << (whole ? ":\n" : " (incomplete):\n") << Safe(WithMedia(message)) << "\n\n";
   }
 }
 

@@ -24,6 +24,7 @@ struct ShownMessage {
   std::size_t number = 0;
   std::string role, text;
   std::vector<std::string> media = {};
+  chat::TurnRecord::Reply reply = chat::TurnRecord::Reply::kComplete;  // whether it was stopped
 };
 // The messages of the file; with `turn`, those of that turn.
 std::vector<ShownMessage> MessagesOf(const chat::Stored& stored, std::optional<std::int64_t> turn);

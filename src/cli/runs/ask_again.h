@@ -31,8 +31,9 @@ struct AskAgainOrder {
   FailureForm form = FailureForm::kText;  // kJson: the outcome as one object
 };
 
-// Whether the models that the order and the run's command line name can be used; nothing is sent,
-// started or written. Changes the current folder as AskAgain does. Errors: those of app::OpenModel.
+// Whether the run's contexts are as they were, and whether another model that the order names can
+// be used; nothing is sent, started or recorded. Changes the current folder as AskAgain does.
+// Errors: kDamaged, kNotFound (a context), naming the run; those of app::OpenModel.
 Status CheckAgain(const AskAgainOrder& order, store::Journal& journal, Context& context);
 
 // Prints as `ask` does; a comparison prints its own result. Errors: kUsage (the run is of another

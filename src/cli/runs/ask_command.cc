@@ -7,6 +7,8 @@
 #include "ask/engine.h"
 #include "ask/run/asked_session.h"
 #include "ask/run/recorded_run.h"
+#include "ask/run/replay.h"
+#include "ask/run/run_facts.h"
 #include "base/files/file.h"
 #include "base/files/locations.h"
 #include "base/json/find_uint.h"
@@ -516,12 +518,29 @@ Status ApplyOrder(const AskAgainOrder& order, const JsonObject& started, AskArgu
 
 }  // namespace
 
+namespace {
+
+// Nothing is copied: a file is only compared.
+Status CheckContexts(const AskArguments& arguments, const std::string& run, store::Journal& journal,
+                     const CancelToken& cancel) {
+  ask::ContextOptions options{.content = &journal.content(), .copy_limit = 0};
+  DOSSIER_RETURN_IF_ERROR(ApplyContentFlags(arguments.content, &options.inspect));
+  DOSSIER_ASSIGN_OR_RETURN(const auto sources, ask::RecordedSources(journal, run));
+  DOSSIER_ASSIGN_OR_RETURN(const auto now, ask::LoadContext(sources, options, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const auto recorded, ask::Replay::Read(journal, run));
+  return ask::CheckSameContexts(*now, *recorded);
+}
+
+}  // namespace
+
 Status CheckAgain(const AskAgainOrder& order, store::Journal& journal, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const store::Event started, journal.EventAt(order.how.run, 1));
   GlobalFlags flags;
   AskArguments arguments;
   DOSSIER_RETURN_IF_ERROR(ReadRecordedLine(journal, started.data, &flags, &arguments));
   DOSSIER_RETURN_IF_ERROR(ApplyOrder(order, started.data, &arguments));
+  DOSSIER_RETURN_IF_ERROR(CheckContexts(arguments, order.how.run, journal, context.cancel));
+  if (order.model.empty()) return {};  // as it was: who changes nothing has checked it
   flags.trust_config = context.flags.trust_config;
   std::ostringstream unsaid;  // who goes on from here says it
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, unsaid));

@@ -223,7 +223,9 @@ std::string Read(const ask::EvidenceSummary& evidence) {
   if (evidence.read_by_code > 0) {
     text += (text.empty() ? "" : ", ") + ("code read " + Share(evidence.read_by_code));
   }
-  return text.empty() ? "no reading was seen" : text;
+  if (text.empty()) text = "no reading was seen";
+  if (evidence.files_left_out == 0) return text;
+  return fmt::format("{} left out, of the rest {}", Counted(evidence.files_left_out, "file"), text);
 }
 
 // "2 of 3 quotes verified, 1 reference to nothing"; empty where the answer cites nothing.

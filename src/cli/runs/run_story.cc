@@ -94,6 +94,7 @@ ask::EvidenceSummary EvidenceIn(const Json& data) {
   };
   evidence.read_by_models = share("read_by_models");
   evidence.read_by_code = share("read_by_code");
+  evidence.files_left_out = static_cast<std::uint64_t>(NumberIn(data, "files_left_out"));
   evidence.attempts = static_cast<int>(NumberIn(data, "attempts"));
   evidence.agreeing = static_cast<int>(NumberIn(data, "agreeing"));
   if (const Json* doubts = Find(data, "doubts"); doubts && doubts->is_array()) {
@@ -431,11 +432,13 @@ void TellRun(store::Journal& journal, const std::vector<store::Event>& events,
     WriteIndented(text.view(), depth, out);
     text.str({});
   });
-  // What an import or a note adds behind the end does not open the run again.
-  const bool ended = std::ranges::any_of(
-      events, [](const store::Event& event) { return event.type == "run.finished"; });
-  const bool open = status == "running" || status == "interrupted" || !ended;
-  if (!options.turn && open) story.End(status);
+  // What an import or a note adds behind the end does not open the run again; who resumes it does.
+  bool open = true;
+  for (const store::Event& event : events) {
+    if (event.type == "run.finished") open = false;
+    if (event.type == "run.resumed") open = true;
+  }
+  if (!options.turn && (open || status == "running")) story.End(status);
   out << text.view();
 }
 

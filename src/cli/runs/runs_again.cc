@@ -25,7 +25,6 @@ struct AgainArguments {
 Status CheckFork(const AgainArguments& arguments, const AskAgainOrder& order,
                  store::Journal& journal, Context& context) {
   DOSSIER_RETURN_IF_ERROR(ask::CheckForkTurn(journal, order.how.run, arguments.at));
-  if (order.model.empty()) return {};  // as it was: who changes nothing has checked it
   return CheckAgain(order, journal, context);
 }
 

@@ -48,6 +48,7 @@ HeldInput::HeldInput(When when) {
   termios quiet = before_;
   // Bytes are kept one by one, as the line editor will read them; a Ctrl-D among them is a key.
   quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO | ECHONL | ICANON);
+  quiet.c_lflag |= NOFLSH;  // else a Ctrl-C throws away what was typed before it
   holding_ = tcsetattr(STDIN_FILENO, TCSANOW, &quiet) == 0;
 }
 

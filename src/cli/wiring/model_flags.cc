@@ -67,6 +67,8 @@ Result<std::string> Offer(const GlobalFlags& flags, const app::FirstUse& found,
                           const CancelToken& cancel) {
   // Not the stream of messages: a progress line has no place in a log file.
   std::ostream& err = std::cerr;
+  // Who has pressed Ctrl-C wants to be asked nothing more.
+  if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
   for (const model::LocalServer& server : found.servers) {
     if (server.models.empty()) continue;
     const std::string name = server.provider + "/" + server.models[0];

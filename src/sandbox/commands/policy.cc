@@ -122,6 +122,20 @@ std::string Alternatives(const std::vector<const UsageRule*>& rules, const std::
   return fmt::format("it does not fit {}", Join(texts, " or "));
 }
 
+// A path for which alone `rules` refuse the command; empty: there is none.
+std::string PathOutside(const std::vector<UsageRule>& rules, const Argv& argv,
+                        const PathCheck& inside) {
+  for (const UsageRule& rule : rules) {
+    std::string outside;
+    const PathCheck anywhere = [&](const std::string& path) {
+      if (outside.empty() && !inside(path)) outside = path;
+      return true;
+    };
+    if (rule.Admits(argv, anywhere)) return outside;
+  }
+  return {};
+}
+
 constexpr std::size_t kMaxQuoted = 200;  // bytes of a command in a sentence
 
 std::string Quoted(const Argv& argv) {
@@ -186,8 +200,11 @@ Decision Judge(const Policy& policy, const Argv& argv, const CommandJail& jail) 
       return Allow(defined ? "allow" : "built-in", rule, argv, program);
     tried.push_back(&rule);
   }
-  return Refuse("",
-                fmt::format("{} is not allowed: {}", Quoted(argv), Alternatives(tried, argv[0])));
+  const std::string outside = PathOutside(rules, argv, inside);
+  return Refuse("", fmt::format("{} is not allowed: {}", Quoted(argv),
+                                outside.empty() ? Alternatives(tried, argv[0])
+                                                : Quoted({outside}) +
+                                                      " lies outside the project, or leads there"));
 }
 
 bool LiesInside(const CommandJail& jail, const std::string& path) {

@@ -130,6 +130,26 @@ class ClientSessions::Live final : public sandbox::BridgeHandler {
   Result<std::vector<sandbox::Context>> Documents() const;
   Status TakeMail(const Json& mail, std::vector<sandbox::Context>* contexts);
 
+  // For its life a block runs, until `cancel` stops it.
+  class Running {
+   public:
+    Running(Live& live, const CancelToken& cancel) : live_(live) { Set(cancel); }
+    ~Running() { Set(CancelToken()); }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+   private:
+    void Set(const CancelToken& cancel) {
+      const std::lock_guard lock(live_.running_mutex_);
+      live_.running_ = cancel;
+    }
+    Live& live_;
+  };
+  bool IsStopping() {
+    const std::lock_guard lock(running_mutex_);
+    return running_.cancelled();
+  }
+
   Callbacks& callbacks_;
   const std::shared_ptr<const OpenContext> context_;  // null: none
   std::set<std::string, std::less<>> tools_;
@@ -137,6 +157,8 @@ class ClientSessions::Live final : public sandbox::BridgeHandler {
   UniqueFd mail_;          // memory that the client writes to and code only reads
   std::unique_ptr<sandbox::Session> session_;
   std::mutex busy_;  // held while a block runs
+  std::mutex running_mutex_;
+  CancelToken running_;  // what stops the block that runs
   // Of the block that runs: read on the thread that runs it.
   Json id_;
   std::map<std::string, Value> values_;
@@ -204,8 +226,10 @@ Status ClientSessions::Live::Start(Workspace& workspace, const JsonObject& param
 Result<JsonObject> ClientSessions::Live::Run(const Blocks& blocks,
                                              std::map<std::string, Value> values,
                                              const RpcScope& scope) {
-  const std::unique_lock lock(busy_, std::try_to_lock);
+  std::unique_lock lock(busy_, std::try_to_lock);
+  if (!lock && IsStopping()) lock.lock();  // that block ends in a moment
   if (!lock) return MakeError(ErrorCode::kLocked, "the session runs a block: wait for its result");
+  const Running running(*this, scope.cancel);
   id_ = scope.id;
   values_ = std::move(values);
   given_.reset();

@@ -9,9 +9,10 @@
 //
 // A session is strict, without network, files and models, with the limits of docs/guide/sandbox.md.
 // What code raises is a result; errors are kNotFound (session, name, context), kLocked (a block of
-// it runs), kInvalidArgument and those of sandbox::Session::Run. A plain session
-// (workers/python/dossier_plain.py) is for programs that bring their own prompts: no name is ours.
-// Thread-safety: all methods from any thread; one block a session at a time.
+// it runs; one that was cancelled is waited for), kInvalidArgument and those of
+// sandbox::Session::Run. A plain session (workers/python/dossier_plain.py) is for programs that
+// bring their own prompts: no name is ours. Thread-safety: all methods from any thread; one block a
+// session at a time.
 
 #ifndef DOSSIER_SERVER_RPC_CLIENT_SESSIONS_H_
 #define DOSSIER_SERVER_RPC_CLIENT_SESSIONS_H_

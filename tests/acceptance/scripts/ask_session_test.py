@@ -69,6 +69,34 @@ class AskSessionTest(harness.Case):
         self.assertIn("history_0 to history_1 are the transcripts of the 2 before", self.told(third))
         self.assertEqual(third["coverage"]["read_by_code"], 1.0, "coverage is that of the newest text")
 
+    def follow(self, context: str, question: str, *replies: str) -> dict:
+        self.write("script.json", json.dumps([*replies[:-1], {"reply": replies[-1], "times": "always"}]))
+        code, out, err = self.run_to_end("ask", "-m", "scripted", "--script", "script.json", "--mode", "recursive", "--json",
+                                         "--session", "sums", "-c", context, question)
+        self.assertIn(code, (0, 13), err)
+        return json.loads(out)
+
+    def test_an_answer_stands_on_what_an_earlier_question_read(self):  # REC-67
+        data = self.write("d.csv", "id,v\n" + "".join(f"{n},{n}\n" for n in range(1, 2001)))
+        other = self.write("other.txt", "Of another matter.\n" * 40)
+        first = self.follow(data, "Sum of v?", "```repl\nx = sum(r['v'] for r in records)\nunit = doc[0:2]\nprint(x)\n```",
+                            "FINAL(x)")
+        self.assertEqual(first["answer"], "2001000")
+        second = self.follow(data, "And half of it?", "```repl\nprint(x / 2)\n```", "FINAL(x / 2)")
+        self.assertEqual((second["answer"], second["status"], second["calls"]["sent"]), ("1000500.0", "final", 2))
+        self.assertEqual(second["coverage"]["read_by_code"], 1.0)
+        third = self.follow(other, "And a third of it?", "```repl\nprint(x / 3)\n```", "FINAL(x / 3)")
+        self.assertEqual((third["answer"], third["status"]), ("667000.0", "final"), "about another text, too")
+        self.assertEqual(third["coverage"]["read_by_code"], 0.0)
+        named = self.follow(data, "Which field comes first?", "FINAL_VAR(unit)")
+        self.assertEqual((named["answer"], named["status"], named["calls"]["sent"]), ("id", "final", 1))
+
+    def test_a_guess_in_a_session_stands_on_nothing(self):  # REC-67
+        data = self.write("d.csv", "id,v\n" + "".join(f"{n},{n}\n" for n in range(1, 2001)))
+        self.follow(data, "Sum of v?", "```repl\nx = sum(r['v'] for r in records)\nprint(x)\n```", "FINAL(x)")
+        guess = self.follow(data, "Who wrote it?", "```repl\nprint('hello')\n```", "FINAL: Anna wrote it")
+        self.assertEqual(guess["status"], "partial")
+
     def test_a_tool_is_not_called_again(self):  # REC-67
         self.write("tools.yml", "- {name: tick, description: x, command: [sh, -c, 'cat >/dev/null; echo t >> ticks; "
                                 "wc -l < ticks']}\n")

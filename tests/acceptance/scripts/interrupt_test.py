@@ -154,6 +154,27 @@ class InterruptTest(harness.Case):
         self.wait_for_event(process, "bridge.call")
         self.check(process, run=True)
 
+    def test_a_run_that_was_stopped_is_shown_with_one_status(self):
+        process = self.start("ask", *self.script([{"reply": "late", "delay": "100s"}]),
+                             "--progress", "json", "--mode", "recursive", "What?")
+        self.wait_for_event(process, "request.sent")
+        run = self.check(process, run=True)
+        _, out, _ = self.run_to_end("runs", "show", run)
+        self.assertEqual(out.count("Status: "), 1, out)
+        self.assertIn("Status: interrupted (0 turns, 1 call", out)
+
+    def test_while_the_files_of_a_folder_are_read(self):
+        folder = self.home / "many"
+        folder.mkdir()
+        text = "a line that is neither short nor long\n" * 30_000
+        for number in range(150):
+            (folder / f"{number}.txt").write_text(text)
+        process = self.start("ask", *self.script([{"reply": "late", "delay": "100s"}]),
+                             "--mode", "recursive", "-c", str(folder), "What?")
+        self.wait_for_open(process, ".txt")
+        self.check(process, run=False)
+        self.assertEqual(self.err.count("\n"), 1, self.err)
+
     def test_while_a_server_is_silent(self):
         server = self.serve(lambda handler, body: time.sleep(60))
         process = self.start("ask", "--base-url", server.url, "-m", "some-model", "--progress",

@@ -571,6 +571,15 @@ class ForkTest(ResumeCase):
         forked = [event["data"] for event in self.events(fork) if event["type"] == "run.forked"]
         self.assertEqual((forked[0]["from"], forked[0]["turn"]), (self.parent, 3))
 
+    def test_a_fork_that_cannot_begin_leaves_nothing_behind(self):  # REC-70
+        path = self.home / self.ask[self.ask.index("-c") + 1]
+        path.write_text(path.read_text() + "more")
+        for edit in (["--question", "What else?"], ["--dry-run"]):
+            code, out, err = self.run_to_end("runs", "fork", self.parent, "--at", "1", *edit)
+            self.assertEqual((code, out), (4, ""), err)
+            self.assertIn(f"is not what it was when run {self.parent} began", err)
+        self.assertEqual([run["run"] for run in self.runs()], [self.parent])
+
     def fork_killed(self, *edits: str) -> str:
         """A fork at turn 3 that is killed while its first own turn waits."""
         self.model.turns = [*TURNS[:3], "```repl\nprint(llm_query('item 50: slow?'))\n```",

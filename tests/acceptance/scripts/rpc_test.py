@@ -196,6 +196,14 @@ class Sessions(Rpc):
         self.write({"reply": call["call"], "value": 1})
         self.answer_to(first)
 
+    def test_behind_a_cancelled_block_the_next_one_waits(self):
+        session = self.call("session.open", tools=[{"name": "wait", "parameters": []}])["session"]
+        first = self.begin("session.run", session=session,
+                           code="try:\n    wait()\nexcept BaseException:\n    sum(range(10**7))\n    raise")
+        self.next()
+        self.begin("cancel", id=first)
+        self.assertEqual(self.call("session.run", session=session, code="x = 1\nprint(x)")["out"], "1\n")
+
     def test_values_of_a_block_are_fetched_from_files(self):  # SRV-80, SRV-90
         fd = os.memfd_create("text")
         self.addCleanup(os.close, fd)

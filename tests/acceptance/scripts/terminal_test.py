@@ -285,15 +285,36 @@ class RealSessionTest(chat_case.ChatCase):
         session = self.session("--conversation", "talk")
         session.send(b"why?\r")
         session.wait_for(b"It began")  # the view holds back the word that may go on
+        session.send(b"typed while")  # is still there when the reply was stopped
+        time.sleep(0.1)
         session.send(b"\x03")
         shown = session.wait_for(b"kept as incomplete")
         self.assertNotIn(b"--resume-turn", shown)
-        session.wait_for(READY)
+        session.wait_for(b"typed while")
+        session.send(b"\x15")
         self.assertEqual(self.texts(), ["why?", "It began and "])
         self.assertTrue(self.stored()["metadata"]["dossier"]["turns"][0]["incomplete"])
+        _, out, _ = self.run_to_end("conversations", "show", "talk", "--conversations-path", str(self.folder))
+        self.assertIn("[1] ASSISTANT (incomplete):\nIt began and ", out)
+        self.leave(session)
+        session = Session([harness.DOSSIER, *self.words("--conversation", "talk")],
+                          {**self.env, "TERM": "xterm-256color", "XDG_STATE_HOME": f"{self.home}/state"}, cwd=self.home)
+        self.addCleanup(session.kill)
+        self.assertIn(b"the last reply is incomplete; /retry asks again", session.wait_for(READY))
         self.say(session, "/retry", "Reply 2")
         self.assertEqual(self.texts(), ["why?", "Reply 2"])
         self.leave(session)
+
+    def test_ctrl_c_in_one_answer_says_so_on_a_line_of_its_own(self):  # CON-31
+        for mode in ("off", "on"):
+            self.slow("It began and ", "it ends.")
+            session = self.once("--markdown", mode, "why?")
+            session.wait_for(b"It began")
+            session.send(b"\x03")
+            shown = session.wait_for(b"incomplete")
+            self.assertIn(b"\r\ndossier: warning: ", shown)
+            self.assertEqual(session.end(), 130)
+            self.assertNotIn(b"and", session.screen)
 
     def test_ctrl_c_before_the_first_word_saves_nothing(self):  # CON-31
         asked, stopped = threading.Event(), threading.Event()
@@ -565,6 +586,10 @@ class RealSessionTest(chat_case.ChatCase):
         session.wait_for(b"Reply 1")
         self.assertEqual(session.end(), 0)
         self.assertEqual(self.sent()[0]["content"], "second question")
+        session = self.once("--pick", "go on")
+        session.wait_for(b"nothing to leave: ")
+        session.send(b"\x03")
+        self.assertEqual(session.end(), 130)
         code, _, err = self.chat("--pick", "q")
         self.assertEqual((code, "--conversation" in err), (2, True), err)
 
