@@ -45,7 +45,6 @@ class RefTransaction {
   ~RefTransaction();
 
   Status Commit();
-  void Abort();
 
  private:
   RefTransaction() = default;
@@ -170,8 +169,6 @@ Status RefTransaction::Commit() {
   End();
   return committed;
 }
-
-void RefTransaction::Abort() { End(); }
 
 // The end of its input makes git abort what is not committed.
 void RefTransaction::End() {
