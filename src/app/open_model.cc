@@ -68,19 +68,18 @@ Status TakePrice(const std::vector<std::string>& prices, model::Choice* choice) 
     entry.price_input = input;
     entry.price_output = output;
     entry.price_cached.reset();  // a share of it, where the provider's rules say which
-    if (entry.capability.cache.read >= 1) entry.price_cached = input;
   }
   return {};
 }
 
-Status RefuseUnknownPrice(const model::Choice& choice) {
-  if (choice.entry.price_input && choice.entry.price_output) return {};
+Status RefuseUnknownPrice(const model::Entry& entry, std::string_view name) {
+  if (entry.price_input && entry.price_output) return {};
   return MakeError(
       ErrorCode::kUsage,
       "a limit of cost is set, but the price of {} is unknown: give it by --price "
       "IN/OUT (US dollars for a million tokens of input and of output; 0/0 if it costs "
       "nothing); `dossier models prices` shows what is known",
-      choice.model);
+      name);
 }
 
 // The choice and what it is opened with; one for root and sub-calls.
@@ -141,7 +140,9 @@ class Opener {
     }
     DOSSIER_RETURN_IF_ERROR(TakePrice(settings_.prices, &choice));
     DOSSIER_RETURN_IF_ERROR(TakeWindow(settings_.window, &choice));
-    if (settings_.needs_price) DOSSIER_RETURN_IF_ERROR(RefuseUnknownPrice(choice));
+    if (settings_.needs_price) {
+      DOSSIER_RETURN_IF_ERROR(RefuseUnknownPrice(choice.entry, choice.model));
+    }
     for (const std::string& warning : choice.warnings) say_("warning: " + warning);
     if (!choice.assumed.empty()) TellOnce(choice);
     return choice;
@@ -311,6 +312,18 @@ bool HasConfiguredAccess(const ModelSettings& settings, const config::Config& co
 }
 
 }  // namespace
+
+Status CheckPrices(const OpenedModel& opened) {
+  DOSSIER_RETURN_IF_ERROR(RefuseUnknownPrice(opened.root.entry, opened.root.name));
+  DOSSIER_RETURN_IF_ERROR(RefuseUnknownPrice(opened.sub.entry, opened.sub.name));
+  if (opened.child) {
+    DOSSIER_RETURN_IF_ERROR(RefuseUnknownPrice(opened.child->entry, opened.child->name));
+  }
+  for (const auto& [name, model] : opened.named) {
+    DOSSIER_RETURN_IF_ERROR(RefuseUnknownPrice(model.entry, model.name));
+  }
+  return {};
+}
 
 std::optional<std::string> Environment(std::string_view name) {
   const char* value = std::getenv(std::string(name).c_str());

@@ -87,6 +87,9 @@ Result<OpenedModel> OpenModel(const ModelSettings& settings,
                               const std::function<void(std::string_view)>& say,
                               const CancelToken& cancel);
 
+// Whether the price of each of them is known. Errors: as of ModelSettings::needs_price, kUsage.
+Status CheckPrices(const OpenedModel& opened);
+
 std::optional<std::string> Environment(std::string_view name);
 
 // The model data as the configuration extends it, and what that says about models.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "ask/spending.h"
-
 namespace dossier::app {
 namespace {
 
@@ -14,22 +12,26 @@ void Lower(std::optional<Number>* limit, const std::optional<Number>& rest) {
 
 }  // namespace
 
-Status ApplyWindow(const config::SpendingLimits& configured, store::Journal& journal,
-                   ask::Limits* limits) {
-  const bool any = configured.calls || configured.tokens || configured.usd;
-  if (!configured.window && !any) return {};
-  if (!configured.window || !any) {
+Result<ask::WindowRest> RestOfWindow(const config::SpendingLimits& configured,
+                                     store::Journal& journal) {
+  if (!configured.window && !configured.any()) return ask::WindowRest();
+  if (!configured.window || !configured.any()) {
     return MakeError(ErrorCode::kConfig,
                      "limits: a budget is a window (limits.window: 5h) and at least one of "
                      "limits.calls, limits.tokens and limits.usd");
   }
   const auto since = SystemClock()->WallNow() - *configured.window;
   DOSSIER_ASSIGN_OR_RETURN(const ask::Spent spent, ask::SpentSince(journal, since));
-  DOSSIER_ASSIGN_OR_RETURN(const ask::WindowRest rest, ask::RestOf({.window = *configured.window,
-                                                                    .calls = configured.calls,
-                                                                    .tokens = configured.tokens,
-                                                                    .usd = configured.usd},
-                                                                   spent));
+  return ask::RestOf({.window = *configured.window,
+                      .calls = configured.calls,
+                      .tokens = configured.tokens,
+                      .usd = configured.usd},
+                     spent);
+}
+
+Status ApplyWindow(const config::SpendingLimits& configured, store::Journal& journal,
+                   ask::Limits* limits) {
+  DOSSIER_ASSIGN_OR_RETURN(const ask::WindowRest rest, RestOfWindow(configured, journal));
   if (rest.calls) limits->calls = std::min(limits->calls, *rest.calls);
   Lower(&limits->tokens, rest.tokens);
   Lower(&limits->usd, rest.usd);

@@ -9,15 +9,20 @@
 #define DOSSIER_APP_SPENDING_WINDOW_H_
 
 #include "ask/engine.h"
+#include "ask/spending.h"
 #include "base/result.h"
 #include "config/config.h"
 #include "store/journal.h"
 
 namespace dossier::app {
 
-// Lowers the limits of a run to what the runs in the window have left. Errors: kLimit where they
+// What the runs in the window have left; unset where nothing limits it. Errors: kLimit where they
 // have left nothing; kConfig (a window without a limit, or a limit without a window); those of
 // ask::SpentSince.
+Result<ask::WindowRest> RestOfWindow(const config::SpendingLimits& configured,
+                                     store::Journal& journal);
+
+// Lowers the limits of a run to that. Errors: the same.
 Status ApplyWindow(const config::SpendingLimits& configured, store::Journal& journal,
                    ask::Limits* limits);
 

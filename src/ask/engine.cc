@@ -46,17 +46,20 @@ Request WithEvidence(Request request) {
   return request;
 }
 
-// `tokens`: of the whole context.
-CallEstimate EstimateReading(const RunState& run, std::int64_t tokens) {
-  if (run.request.limits.depth == 0) return {};
+// All of the context once, by the tokens of the model that reads it.
+Result<CallEstimate> EstimateReading(const RunState& run) {
+  if (run.request.limits.depth == 0) return CallEstimate();
   const driver::BoundModel& sub = run.options.sub;
+  DOSSIER_ASSIGN_OR_RETURN(const ContextTokens size,
+                           CountContext(*run.request.context, *sub.counter, *run.options.clock));
   const std::int64_t most = std::max<std::int64_t>(SubcallTokens(sub), 1);
   model::Request request;
   request.sampling.max_output = run.request.sub_max_output;
   CallEstimate all;
-  for (std::int64_t left = tokens; left > 0; left -= most) {
+  for (std::int64_t left = size.most; left > 0; left -= most) {
     all.Add(EstimateOf(sub.entry, request, std::min(left, most)));
   }
+  all.estimated = !size.exact;
   return all;
 }
 
@@ -256,7 +259,8 @@ void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
   if (run.memory) started["memory"] = run.log.Body(run.shown_memory.text);
   run.log.log().Start(std::move(started));
   run.log.Add("mode.decided", {{"mode", ModeName(decision.mode)},
-                               {"tokens", decision.tokens},
+                               {"tokens", decision.size.tokens},
+                               {"estimated", !decision.size.exact},
                                {"threshold", decision.threshold},
                                {"reason", decision.reason}});
   for (const ContextDocument& document : request.context->documents()) {
@@ -396,7 +400,8 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   for (const std::string& warning : told) run.log.Warn("layout", Json(warning));
   Outcome outcome;
   outcome.mode = decision.mode;
-  outcome.mode_tokens = decision.tokens;
+  outcome.mode_tokens = decision.size.tokens;
+  outcome.mode_estimated = !decision.size.exact;
   outcome.mode_threshold = decision.threshold;
   CallResult result;
   bool done = false;
@@ -533,8 +538,9 @@ Result<Plan> Engine::Impl::DryRun(const Request& request, const CancelToken& can
   DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kNo));
   DOSSIER_ASSIGN_OR_RETURN(const ModeDecision decision, DecideMode(run));
   Plan plan{.mode = decision.mode,
-            .tokens = decision.tokens,
+            .tokens = decision.size.tokens,
             .threshold = decision.threshold,
+            .estimated = !decision.size.exact,
             .reason = decision.reason,
             .warnings = std::move(told)};
   if (decision.mode == Mode::kDirect) {
@@ -550,7 +556,7 @@ Result<Plan> Engine::Impl::DryRun(const Request& request, const CancelToken& can
   CallLoop loop(run, metadata, moved, [] { return MakeError(ErrorCode::kInternal, "a dry run"); });
   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, loop.FirstPrompt());
   plan.first = EstimateRoot(run, prompt, {});
-  plan.reading = EstimateReading(run, decision.tokens);
+  DOSSIER_ASSIGN_OR_RETURN(plan.reading, EstimateReading(run));
   plan.messages = std::move(prompt.messages);
   plan.report = std::move(prompt.report);
   return plan;

@@ -182,6 +182,7 @@ struct Outcome {
   std::string run;  // the journal's id
   Mode mode = Mode::kRecursive;
   std::int64_t mode_tokens = 0, mode_threshold = 0;
+  bool mode_estimated = false;  // mode_tokens is no exact count
   int turns = 0;
   // Of a fork: what it asked and took itself. What its parent did counts for limits alone.
   model::LedgerUse usage;
@@ -235,6 +236,7 @@ struct EngineOptions {
 struct Plan {
   Mode mode = Mode::kRecursive;
   std::int64_t tokens = 0, threshold = 0;
+  bool estimated = false;  // tokens is no exact count
   std::string reason;
   assembly::Messages messages;
   Json report;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "assembly/assemble.h"
 #include "base/hash.h"
 #include "base/net/named_place.h"
 #include "base/text/ascii.h"
@@ -110,12 +111,9 @@ Result<std::vector<const Medium*>> MediaOf(const JsonObject& args, std::span<con
 }
 
 Status CheckTakesImages(const driver::BoundModel& to) {
-  if (to.entry.capability.image_tokens) return {};
-  return MakeError(
-      ErrorCode::kInvalidArgument,
-      "the model {} takes no images: its entry in the model data does not say what one "
-      "costs (`image: {{tokens: N}}`, beside `window`)",
-      to.name);
+  Status takes = assembly::CheckTakesImages(to.entry.capability, to.name);
+  if (!takes) takes.error().code = ErrorCode::kInvalidArgument;
+  return takes;
 }
 
 Status CheckSomeTakesImages(std::span<const driver::BoundModel* const> models) {

@@ -115,7 +115,9 @@ Json Outcome::ToJson() const {
       {"answer", source == Source::kNone ? Json(nullptr) : Json(text)},
       {"value", value ? *value : Json(nullptr)},
       {"mode", ModeName(mode)},
-      {"mode_reason", JsonObject{{"tokens", mode_tokens}, {"threshold", mode_threshold}}},
+      {"mode_reason",
+       JsonObject{
+           {"tokens", mode_tokens}, {"estimated", mode_estimated}, {"threshold", mode_threshold}}},
       {"turns", turns},
       {"calls",
        JsonObject{{"sent", use.calls}, {"cached", use.cached_calls}, {"failed", use.failed_calls}}},

@@ -25,16 +25,28 @@ bool Passes(const CallEstimate& whole, const CallEstimate& agreed, const Confirm
   return calls || usd;
 }
 
-// What one event of a journal says was taken. Engines and conversations write usage differently.
-void Count(std::string_view type, const Json& data, Spent* spent) {
-  if (type == "request.sent") ++spent->calls;
-  if (type != "reply.received" || Find(data, "from_cache")) return;
+// The tokens and the money of an event. Engines and conversations write usage differently.
+Spent UsageOf(const Json& data) {
   const Json* nested = Find(data, "usage");
   const Json& usage = nested ? *nested : data;
-  const auto tokens = [&](std::string_view name) { return FindInt(usage, name).value_or(0); };
-  spent->tokens += tokens("input") + tokens("output");
-  const auto nano = FindInt(usage, nested ? "cost_nano_usd" : "nano_usd");
-  spent->nano_usd += nano.value_or(0);
+  const auto number = [&](std::string_view name) { return FindInt(usage, name).value_or(0); };
+  return {.tokens = number("input") + number("output"),
+          .nano_usd = number(nested ? "cost_nano_usd" : "nano_usd")};
+}
+
+// Adds what one event of a journal says was taken. `whole`: all of the run counts, so that its sum
+// does, in which those requests are that failed or were interrupted and have no reply.
+void Count(std::string_view type, const Json& data, bool whole, Spent* spent) {
+  if (type == "request.sent") ++spent->calls;
+  if (type == "reply.received" && !Find(data, "from_cache")) {
+    const Spent more = UsageOf(data);
+    spent->tokens += more.tokens;
+    spent->nano_usd += more.nano_usd;
+  } else if (type == "run.finished" && whole) {
+    const Spent sum = UsageOf(data);
+    spent->tokens = std::max(spent->tokens, sum.tokens);
+    spent->nano_usd = std::max(spent->nano_usd, sum.nano_usd);
+  }
 }
 
 }  // namespace
@@ -44,15 +56,18 @@ void CallEstimate::Add(const CallEstimate& more) {
   cached += more.cached;
   input += more.input;
   output += more.output;
+  estimated |= more.estimated;
   nano_usd = nano_usd && more.nano_usd ? std::optional(*nano_usd + *more.nano_usd) : std::nullopt;
 }
 
 JsonObject CallEstimate::ToJson() const {
-  return {{"calls", calls},
-          {"cached", cached},
-          {"tokens", input},
-          {"output_tokens", output},
-          {"usd", nano_usd ? Json(static_cast<double>(*nano_usd) / kNano) : Json(nullptr)}};
+  JsonObject json{{"calls", calls},
+                  {"cached", cached},
+                  {"tokens", input},
+                  {"output_tokens", output},
+                  {"usd", nano_usd ? Json(static_cast<double>(*nano_usd) / kNano) : Json(nullptr)}};
+  if (estimated) json["estimated"] = true;
+  return json;
 }
 
 CallEstimate EstimateOf(const model::Entry& entry, const model::Request& request,
@@ -104,9 +119,12 @@ Result<Spent> SpentSince(store::Journal& journal, Clock::Wall since) {
         journal.ForEachEvent(run.run, [&](const store::StoredEvent& event) -> Status {
           // What a fork has of its parent counts there.
           if (event.type == "run.forked") of_run = {};
-          const bool counts = event.type == "request.sent" || event.type == "reply.received";
+          const bool counts = event.type == "request.sent" || event.type == "reply.received" ||
+                              event.type == "run.finished";
           if (!counts || event.time < from) return {};
-          if (const auto data = ParseJson(event.data)) Count(event.type, *data, &of_run);
+          if (const auto data = ParseJson(event.data)) {
+            Count(event.type, *data, run.started >= from, &of_run);
+          }
           return {};
         }));
     spent.calls += of_run.calls;

@@ -33,9 +33,11 @@ struct CallEstimate {
   std::int64_t output = 0;  // tokens of the replies, at the most
   // Nano-dollars, at the most: long replies and no cache of the provider. Unset: no price is known.
   std::optional<std::int64_t> nano_usd = 0;
+  bool estimated = false;  // input is no exact count; it is what the prompts have at the most
 
   void Add(const CallEstimate& more);
-  // {"calls", "cached", "tokens", "output_tokens", "usd"}; usd is null where it is unknown.
+  // {"calls", "cached", "tokens", "output_tokens", "usd"}; usd is null where it is unknown. And
+  // "estimated": true where the tokens are.
   JsonObject ToJson() const;
 };
 // One request: its prompt has `tokens`, its reply at most what its sampling says.

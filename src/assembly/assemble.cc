@@ -91,20 +91,13 @@ class Assembler {
     return {};
   }
 
-  // What an image costs must be known, or the budget could not hold.
   Status CheckImages(const Part& part) const {
-    if (capability_.image_tokens) return {};
     const auto is_image = [](const Block& block) { return block.type == Block::Type::kImage; };
     bool found = std::any_of(part.blocks.begin(), part.blocks.end(), is_image);
     for (const Turn& turn : part.turns) {
       found |= std::any_of(turn.blocks.begin(), turn.blocks.end(), is_image);
     }
-    if (!found) return {};
-    return MakeError(
-        ErrorCode::kConfig,
-        "section {}: it is not known how many tokens an image costs {}: leave it out, or "
-        "say `image: {{tokens: N}}` in a file of yours that models.data names",
-        part.rule->name, options_.model.empty() ? "the model" : options_.model);
+    return found ? CheckTakesImages(capability_, options_.model) : Status();
   }
 
   Status MeasureParts() {
@@ -468,6 +461,15 @@ class Assembler {
 };
 
 }  // namespace
+
+Status CheckTakesImages(const Capability& capability, std::string_view model) {
+  if (capability.image_tokens) return {};
+  return MakeError(
+      ErrorCode::kConfig,
+      "the model{}{} takes no images: its entry in the model data does not say what one costs "
+      "(`image: {{tokens: N}}`, beside `window`, in a file of yours that models.data names)",
+      model.empty() ? "" : " ", model);
+}
 
 Result<Assembled> Assemble(const Layout& layout, std::span<const Section> sections,
                            const Budget& budget, const Capability& capability,

@@ -85,6 +85,10 @@ Result<Assembled> Assemble(const Layout& layout, std::span<const Section> sectio
                            const Budget& budget, const Capability& capability,
                            const tokens::Counter& counter, const AssembleOptions& options);
 
+// Whether a model takes images: what one costs must be known, or no budget could hold. Errors:
+// kConfig, with what its entry lacks. `model`: its name; "": not known.
+Status CheckTakesImages(const Capability& capability, std::string_view model);
+
 // The `draw`-th boundary of a seed: SHA-256 of "dossier-seed:SEED" (draw 0) or
 // "dossier-seed:SEED#DRAW", first 32 hex digits.
 std::string MakeBoundary(std::uint64_t seed, int draw = 0);

@@ -146,6 +146,8 @@ struct SpendingLimits {
   std::optional<Millis> window;
   std::optional<std::int64_t> calls, tokens;
   std::optional<double> usd;
+
+  bool any() const { return calls || tokens || usd; }
 };
 
 // The folder of the runs, in bytes.

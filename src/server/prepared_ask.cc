@@ -79,7 +79,7 @@ Result<PreparedAsk> PrepareAsk(Workspace& workspace, const AskWish& wish, AskPla
   DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, workspace.Config());
   const app::OpenedModel* model = wish.opened;
   if (model == nullptr) {
-    DOSSIER_ASSIGN_OR_RETURN(model, workspace.Model(wish.model, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(model, workspace.Model(wish.model, cancel, place.use));
   }
   PreparedAsk out;
   out.request.question = wish.question;

@@ -52,6 +52,8 @@ struct AskPlace {
   std::vector<ask::ContextSource> sources;
   std::string folder;  // of replies to sub-calls that were asked before
   enum class Memory : std::uint8_t { kByConfig, kOff } memory = Memory::kByConfig;
+  // kLookedAt: of an estimate, which sends nothing and needs no price.
+  app::ModelSettings::Use use = app::ModelSettings::Use::kAsked;
 };
 
 // What is known and open before a run begins.

@@ -125,6 +125,11 @@ class RunTable::Live final : public ask::EventSink {
     const std::lock_guard lock(mutex_);
     return run_;
   }
+  // Of the replies that came so far.
+  std::int64_t nano_usd() const {
+    const std::lock_guard lock(mutex_);
+    return nano_usd_;
+  }
 
   // Until the journal knows the run. Errors: what kept it from starting.
   Result<std::string> WaitForStart(const CancelToken& cancel) {
@@ -241,11 +246,12 @@ RunTable::~RunTable() {
   tasks_.Join();
 }
 
-Result<PreparedAsk> RunTable::Prepare(const AskWish& wish, const CancelToken& cancel) {
+Result<PreparedAsk> RunTable::Prepare(const AskWish& wish, const CancelToken& cancel,
+                                      app::ModelSettings::Use use) {
   DOSSIER_RETURN_IF_ERROR(CheckWish(wish));
   DOSSIER_ASSIGN_OR_RETURN(const KnownContext record, workspace_.contexts().Look(wish.context));
   DOSSIER_RETURN_IF_ERROR(workspace_.MayRead(record));
-  AskPlace place{.folder = workspace_.options().data_folder + "/runs"};
+  AskPlace place{.folder = workspace_.options().data_folder + "/runs", .use = use};
   DOSSIER_ASSIGN_OR_RETURN(place.journal, workspace_.Journal());
   DOSSIER_ASSIGN_OR_RETURN(place.sources, workspace_.contexts().SourcesOf(wish.context));
   return PrepareAsk(workspace_, wish, std::move(place), cancel);
@@ -278,7 +284,8 @@ Result<AskEstimate> RunTable::EstimateOf(const PreparedAsk& prepared, const Canc
 }
 
 Result<AskEstimate> RunTable::Estimate(const AskWish& wish, const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(const PreparedAsk prepared, Prepare(wish, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const PreparedAsk prepared,
+                           Prepare(wish, cancel, Workspace::ModelUse::kLookedAt));
   return EstimateOf(prepared, cancel);
 }
 
@@ -321,7 +328,9 @@ std::shared_ptr<RunTable::Live> RunTable::Begin(PreparedAsk prepared, const Held
   tasks_.Run([this, live, held, purse, prepared = std::move(prepared)]() mutable {
     ask::Engine engine(std::move(prepared.options));
     auto outcome = engine.Run(prepared.request, live->token(), *live);
-    const double cost = outcome ? UsdOf(outcome->usage.spent.total.cost_nano_usd) : 0;
+    // What no outcome tells is what the replies took that came: it is not free.
+    const auto told = outcome ? outcome->usage.spent.total.cost_nano_usd : std::nullopt;
+    const double cost = UsdOf(told.value_or(live->nano_usd()));
     budget_.Settle(held.of_day, cost);
     if (held.of_caller) purse->budget->Settle(held.of_caller, cost);
     live->Finish(std::move(outcome));
@@ -330,7 +339,8 @@ std::shared_ptr<RunTable::Live> RunTable::Begin(PreparedAsk prepared, const Held
 }
 
 Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope) {
-  DOSSIER_ASSIGN_OR_RETURN(PreparedAsk prepared, Prepare(wish, scope.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(PreparedAsk prepared,
+                           Prepare(wish, scope.cancel, Workspace::ModelUse::kAsked));
   DOSSIER_ASSIGN_OR_RETURN(const AskEstimate estimate, EstimateOf(prepared, scope.cancel));
   if (prepared.most_usd && estimate.usd[0].value_or(0) > *prepared.most_usd) {
     return MakeError(ErrorCode::kLimit,

@@ -77,7 +77,8 @@ class RunTable {
     std::optional<double> of_day, of_caller;
   };
 
-  Result<PreparedAsk> Prepare(const AskWish& wish, const CancelToken& cancel);
+  Result<PreparedAsk> Prepare(const AskWish& wish, const CancelToken& cancel,
+                              app::ModelSettings::Use use);
   Result<AskEstimate> EstimateOf(const PreparedAsk& prepared, const CancelToken& cancel);
   Result<HeldSums> HoldSums(const AskWish& wish, const AskEstimate& estimate,
                             const CancelToken& cancel, PreparedAsk* prepared);

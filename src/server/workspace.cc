@@ -61,8 +61,16 @@ Result<const config::Config*> Workspace::Config() {
   return &*config_;
 }
 
-Result<const app::OpenedModel*> Workspace::Model(const std::string& name,
-                                                 const CancelToken& cancel) {
+Result<const app::OpenedModel*> Workspace::Model(const std::string& name, const CancelToken& cancel,
+                                                 ModelUse use) {
+  DOSSIER_ASSIGN_OR_RETURN(const app::OpenedModel* model, OpenedOnce(name, cancel));
+  const bool limited = options_.max_usd || options_.max_usd_day;
+  if (limited && use == ModelUse::kAsked) DOSSIER_RETURN_IF_ERROR(app::CheckPrices(*model));
+  return model;
+}
+
+Result<const app::OpenedModel*> Workspace::OpenedOnce(const std::string& name,
+                                                      const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, Config());
   const std::lock_guard lock(model_mutex_);
   const auto known = models_.find(name);
@@ -71,7 +79,6 @@ Result<const app::OpenedModel*> Workspace::Model(const std::string& name,
   app::ModelSettings settings = options_.model;
   if (!name.empty()) settings.model = name;
   DOSSIER_RETURN_IF_ERROR(app::ApplyConfig(*config, &settings));
-  settings.needs_price = options_.max_usd || options_.max_usd_day;
   DOSSIER_ASSIGN_OR_RETURN(app::OpenedModel model,
                            app::OpenModel(settings, [](std::string_view) {}, cancel));
   return &models_.emplace(name, std::move(model)).first->second;

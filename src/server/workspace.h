@@ -79,8 +79,11 @@ class Workspace {
   RunTable& runs() { return *runs_; }
 
   Result<const config::Config*> Config();
-  // The model `name`, opened once; "": the one that the options or the configuration say.
-  Result<const app::OpenedModel*> Model(const std::string& name, const CancelToken& cancel);
+  // The model `name`, opened once; "": the one that the options or the configuration say. Errors:
+  // also kUsage where money is limited and its price is unknown, unless it is only looked at.
+  using ModelUse = app::ModelSettings::Use;
+  Result<const app::OpenedModel*> Model(const std::string& name, const CancelToken& cancel,
+                                        ModelUse use = ModelUse::kAsked);
   // Whether there is a model to ask, as the settings say, without a key, a start or a request.
   // Errors: as app::OpenModel.
   Status CheckModel();
@@ -112,6 +115,7 @@ class Workspace {
   Status MayRead(std::string_view run, const JsonObject& started) const;
 
  private:
+  Result<const app::OpenedModel*> OpenedOnce(const std::string& name, const CancelToken& cancel);
   // Whether the caller is less than the user.
   bool HasBounds() const {
     return !options_.roots.empty() || options_.files == WorkspaceOptions::Files::kNone;

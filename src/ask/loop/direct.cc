@@ -193,24 +193,21 @@ namespace {
 
 // Larger contexts are far above every threshold: an estimate decides as well, and asks no server.
 constexpr std::uint64_t kCountLimit = 256u << 10;  // bytes
-constexpr std::int64_t kBytesPerToken = 4;
 
 // What the plain call would take: its prompt is assembled and counted where that may decide.
-Result<std::int64_t> DirectTokens(RunState& run) {
+Result<ContextTokens> DirectTokens(RunState& run) {
   const ContextSet& context = *run.request.context;
-  if (context.bytes() > kCountLimit) {
-    return static_cast<std::int64_t>(context.bytes()) / kBytesPerToken;
+  if (context.bytes() <= kCountLimit) {
+    const auto prompt = AssembleDirect(run);
+    if (prompt) return ContextTokens{prompt->tokens, prompt->tokens, prompt->tokens_exact};
+    if (prompt.error().code != ErrorCode::kTooLong) return tl::unexpected(prompt.error());
   }
-  const auto prompt = AssembleDirect(run);
-  if (prompt) return prompt->tokens;
-  if (prompt.error().code != ErrorCode::kTooLong) return tl::unexpected(prompt.error());
   const tokens::Counter& counter = *run.root.counter;
-  std::int64_t tokens = counter.CountText(run.request.question).upper();
-  for (std::size_t i = 0; i < context.documents().size(); ++i) {
-    DOSSIER_ASSIGN_OR_RETURN(const StoredText* text, context.Stored(i));
-    tokens += counter.CountText(text->map.bytes()).upper();
-  }
-  return tokens;
+  DOSSIER_ASSIGN_OR_RETURN(ContextTokens size, CountContext(context, counter, *run.options.clock));
+  const tokens::Count question = counter.CountText(run.request.question);
+  size.tokens += question.tokens;
+  size.most += question.upper();
+  return size;
 }
 
 bool HasRecords(const RunState& run) {
@@ -239,7 +236,7 @@ Result<ModeDecision> DecideMode(RunState& run) {
                      "{} is an SQLite file, whose rows only code can read: use --mode recursive",
                      file->path);
   }
-  DOSSIER_ASSIGN_OR_RETURN(decision.tokens, DirectTokens(run));
+  DOSSIER_ASSIGN_OR_RETURN(decision.size, DirectTokens(run));
   decision.threshold = Threshold(run);
   const auto& capability = run.root.entry.capability;
   const std::int64_t fits = capability.window - run.reserve_output();
@@ -249,10 +246,10 @@ Result<ModeDecision> DecideMode(RunState& run) {
   }
   switch (run.request.mode) {
     case Mode::kDirect:
-      if (decision.tokens > fits) {
+      if (decision.size.most > fits) {
         return MakeError(ErrorCode::kTooLong,
                          "the context needs {} tokens and the model takes {}: use --mode recursive",
-                         GroupDigits(static_cast<std::uint64_t>(decision.tokens)),
+                         GroupDigits(static_cast<std::uint64_t>(decision.size.most)),
                          GroupDigits(static_cast<std::uint64_t>(fits)));
       }
       decision.mode = Mode::kDirect;
@@ -279,7 +276,7 @@ Result<ModeDecision> DecideMode(RunState& run) {
         decision.reason = "only code can hand images to a model";
       } else if (run.request.context->bytes() == 0) {
         decision.reason = "no context";
-      } else if (decision.tokens > decision.threshold) {
+      } else if (decision.size.most > decision.threshold) {
         decision.mode = Mode::kRecursive;
         decision.reason = "too long for one call";
       } else if (run.policy.reads_records_by_code && HasRecords(run)) {

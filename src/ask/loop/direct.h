@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "ask/documents/context_tokens.h"
 #include "ask/loop/call_loop.h"
 #include "ask/policy/near_question.h"
 #include "ask/run/run_state.h"
@@ -41,7 +42,7 @@ ShownPassages FindPassagesFor(const RunState& run);
 
 struct ModeDecision {
   Mode mode = Mode::kRecursive;  // never kAuto
-  std::int64_t tokens = 0;       // of question, context and template
+  ContextTokens size;            // of question, context and template
   std::int64_t threshold = 0;    // direct up to here
   std::string reason;
 };

@@ -181,7 +181,10 @@ void RemoveMemoryBlocks(RunState& run, model::Reply* reply) {
 
 CallEstimate EstimateRoot(const RunState& run, const assembly::Assembled& prompt,
                           const RootRequest& about) {
-  return EstimateOf(run.options.root.entry, MakeRequest(run, prompt, about), prompt.tokens);
+  CallEstimate one =
+      EstimateOf(run.options.root.entry, MakeRequest(run, prompt, about), prompt.tokens);
+  one.estimated = !prompt.tokens_exact;
+  return one;
 }
 
 Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,

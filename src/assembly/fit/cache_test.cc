@@ -256,7 +256,7 @@ TEST(PartsTest, TypedPartsPassUntouchedAndAnImageCostsWhatTheEntrySays) {  // AS
               FailsWith(ErrorCode::kTooLong, "raise --budget to"));
   model.image_tokens.reset();
   EXPECT_THAT(Assemble(layout, sections, {}, model, *counter, Options()),
-              FailsWith(ErrorCode::kConfig, "section pic: it is not known how many tokens"));
+              FailsWith(ErrorCode::kConfig, "takes no images"));
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ CachedCost CachedCostOf(std::int64_t turns, double write, double read);
 
 // {"input","cached_read","cache_write","output","reasoning","cost_nano_usd"} for turns[].usage;
 // null is what is not known: a price, or the share of reasoning where the provider does not tell
-// it.
+// it. "estimated": true is there where the provider did not say all of it.
 JsonObject UsageJson(const model::Usage& usage);
 std::string UsageLine(const model::Usage& usage, const ContextSaving& saving);
 
@@ -164,6 +164,8 @@ struct ChatParts {
   const ChatTool* tool = nullptr;                 // of agent mode; null: off
   std::function<Consent(const Judged&)> confirm;  // may be empty
   driver::MemoryUse memory;
+  // What a turn may take, asked before each that is sent; empty: anything.
+  std::function<Result<model::LedgerLimits>()> limits;
   std::shared_ptr<store::Journal> journal;  // null: nothing is kept
   driver::RunLogSetting::Bodies bodies = driver::RunLogSetting::Bodies::kKept;  // --no-log
   std::string content_folder;  // for contexts that a refresh replaces; "": they are not kept

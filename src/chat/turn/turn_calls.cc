@@ -142,9 +142,9 @@ Result<model::Reply> TurnDriver::CallModel(model::Purpose purpose) {
   if (called.first_text && !outcome_.times.first_token) {
     outcome_.times.first_token = std::chrono::duration_cast<Millis>(*called.first_text - begun_);
   }
+  NoteUsage();
   if (!called.reply) return tl::unexpected(called.reply.error());
   const model::Reply& reply = *called.reply;
-  NoteUsage();
   Log("reply.received", {{"purpose", model::PurposeName(purpose)},
                          {"body", log_.Body(reply.text)},
                          {"finish", model::FinishName(reply.finish)},
@@ -159,7 +159,8 @@ Result<model::Reply> TurnDriver::CallModel(model::Purpose purpose) {
 }
 
 void TurnDriver::NoteUsage() {
-  const model::UsageSum sum = caller_.usage();
+  // The ledger's, not the caller's: what a call took counts, too, that failed or was interrupted.
+  const model::UsageSum sum = ledger_.use().spent;
   outcome_.usage = sum.total;
   outcome_.calls = sum.calls;
 }

@@ -27,10 +27,22 @@ std::int64_t ContextLimit(const TurnRequest& request, const driver::BoundModel& 
 
 TurnOutcome Chat::Send(const TurnRequest& request, ChatEvents& events,
                        const CancelToken& cancel) const {
-  return TurnDriver(parts_, request, events, cancel).Run();
+  model::LedgerLimits limits;
+  if (parts_.limits && request.action == TurnRequest::Action::kSend) {
+    auto found = parts_.limits();
+    if (!found) {
+      TurnOutcome refused;
+      refused.exit = ExitCode(found.error().code);
+      refused.error = std::move(found.error());
+      return refused;
+    }
+    limits = *found;
+  }
+  return TurnDriver(parts_, request, limits, events, cancel).Run();
 }
 
-TurnDriver::TurnDriver(const ChatParts& parts, const TurnRequest& request, ChatEvents& events,
+TurnDriver::TurnDriver(const ChatParts& parts, const TurnRequest& request,
+                       const model::LedgerLimits& limits, ChatEvents& events,
                        const CancelToken& cancel)
     : parts_(parts),
       request_(request),
@@ -39,7 +51,7 @@ TurnDriver::TurnDriver(const ChatParts& parts, const TurnRequest& request, ChatE
       begun_(parts.clock->Now()),
       log_({.journal = request.action == TurnRequest::Action::kSend ? parts.journal : nullptr,
             .bodies = parts.bodies}),
-      ledger_({}, parts.clock),
+      ledger_(limits, parts.clock),
       caller_(ledger_, parts.clock) {
   input_.options = request.options;
   input_.prompt = request.prompt;

@@ -30,8 +30,8 @@ namespace dossier::chat {
 
 class TurnDriver {
  public:
-  TurnDriver(const ChatParts& parts, const TurnRequest& request, ChatEvents& events,
-             const CancelToken& cancel);
+  TurnDriver(const ChatParts& parts, const TurnRequest& request, const model::LedgerLimits& limits,
+             ChatEvents& events, const CancelToken& cancel);
 
   TurnOutcome Run();
 

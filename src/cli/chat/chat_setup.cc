@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "app/spending_window.h"
 #include "base/files/file.h"
 #include "base/files/git_folders.h"
 #include "base/files/locations.h"
@@ -313,6 +314,15 @@ driver::MemoryUse ChatSetup::Memory() const {
   return memory;
 }
 
+// What all runs of the user's window have left for one turn.
+Result<model::LedgerLimits> ChatSetup::LimitsOfTurn() const {
+  DOSSIER_ASSIGN_OR_RETURN(const ask::WindowRest rest,
+                           app::RestOfWindow(config_.limits, *journal_));
+  model::LedgerLimits limits{.calls = rest.calls, .tokens = rest.tokens};
+  if (rest.usd) limits.nano_usd = static_cast<std::int64_t>(*rest.usd * 1e9);
+  return limits;
+}
+
 Status ChatSetup::MakeChat() {
   DOSSIER_ASSIGN_OR_RETURN(prepared_, PrepareContext(arguments_.context, config_));
   context_ = std::make_unique<chat::CommandContext>(prepared_.setup);
@@ -328,7 +338,9 @@ Status ChatSetup::MakeChat() {
   }
   if (arguments_.no_log) parts.bodies = driver::RunLogSetting::Bodies::kLeftOut;
   const bool sends = !arguments_.dry_run && !arguments_.explain_context;
-  if (sends && !arguments_.no_save && !journal_) {
+  // What is not kept is bounded by what the runs took, all the same.
+  const bool kept = !arguments_.no_save;
+  if (sends && (kept || config_.limits.any()) && !journal_) {
     auto journal = store::Journal::Open(config_.user.data + "/runs");
     // A turn is not lost to a journal that cannot be kept.
     if (journal) {
@@ -337,7 +349,8 @@ Status ChatSetup::MakeChat() {
       say_("warning: no journal is kept: " + journal.error().message);
     }
   }
-  parts.journal = journal_;
+  if (kept) parts.journal = journal_;
+  if (journal_) parts.limits = [this] { return LimitsOfTurn(); };
   parts.content_folder = content_folder();
   parts.rescue_folder = config_.user.state + "/unsaved";
   DOSSIER_ASSIGN_OR_RETURN(layouts_, LayoutSourcesFor(global_, cancel_, std::cerr));
@@ -385,6 +398,7 @@ Result<driver::BoundModel> ChatSetup::OpenChatModel(const std::string& name) {
   flags.model = name;
   const bool sends = !arguments_.dry_run && !arguments_.explain_context;
   if (!sends) flags.use = ModelFlags::Use::kLookedAt;
+  flags.needs_price = sends && config_.limits.usd;
   DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model,
                            cli::OpenChatModel(flags, config_, global_, say_, cancel_));
   models_.emplace(name, model);

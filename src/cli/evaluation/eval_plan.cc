@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -78,6 +79,12 @@ Status Choose(const EvalRunArguments& given, std::vector<AskedSet>* sets) {
                    Join(flags, " and "));
 }
 
+std::optional<std::int64_t> PriceOfCached(const model::Entry& entry) {
+  const auto price = model::CachedPriceOf(entry);
+  if (!price) return std::nullopt;
+  return static_cast<std::int64_t>(std::ceil(price->nano_usd));
+}
+
 EvalModel ModelOf(const std::string& name, const app::ModelEndpoint& endpoint) {
   const driver::BoundModel& bound = endpoint.bound;
   const auto& capability = bound.entry.capability;
@@ -87,7 +94,7 @@ EvalModel ModelOf(const std::string& name, const app::ModelEndpoint& endpoint) {
       .window = capability.window,
       .max_output = capability.max_output,
       .price_input = bound.entry.price_input,
-      .price_cached = bound.entry.price_cached,
+      .price_cached = PriceOfCached(bound.entry),
       .price_output = bound.entry.price_output,
       .prices_of = bound.entry.as_of,
       .weights = endpoint.weights,

@@ -10,11 +10,13 @@
 namespace dossier::cli {
 namespace {
 
-// "2 calls, 3,412 tokens of prompts and at most 8,192 of replies, at most $0.0123"
+// "2 calls, 3,412 tokens of prompts and at most 8,192 of replies, at most $0.0123"; "at most 3,412"
+// where they were not counted exactly.
 std::string EstimateText(const ask::CallEstimate& estimate) {
-  std::string text = fmt::format("{}, {} tokens of prompts and at most {} of replies",
+  std::string text = fmt::format("{}, {}{} tokens of prompts and at most {} of replies",
                                  Counted(static_cast<std::uint64_t>(estimate.calls), "call"),
-                                 GroupCount(estimate.input), GroupCount(estimate.output));
+                                 estimate.estimated ? "at most " : "", GroupCount(estimate.input),
+                                 GroupCount(estimate.output));
   if (!estimate.nano_usd) return text + ", of unknown cost";
   return text + (*estimate.nano_usd > 0 ? ", at most " : ", ") + CostText(estimate.nano_usd);
 }
@@ -60,8 +62,9 @@ int ShowEstimate(const ask::Plan& plan, EstimateForm form, std::ostream& out) {
         << std::flush;
     return 0;
   }
-  out << fmt::format("mode: {} ({} tokens, direct up to {})\n", ask::ModeName(plan.mode),
-                     GroupCount(plan.tokens), GroupCount(plan.threshold));
+  out << fmt::format("mode: {} ({}{} tokens, direct up to {})\n", ask::ModeName(plan.mode),
+                     plan.estimated ? "about " : "", GroupCount(plan.tokens),
+                     GroupCount(plan.threshold));
   out << "first request: " << EstimateText(plan.first) << "\n";
   if (plan.reading.calls > 0) {
     out << "if sub-calls read all of the context once: " << EstimateText(plan.reading) << "\n";

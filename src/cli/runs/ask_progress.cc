@@ -117,7 +117,8 @@ class PlainView final : public ask::EventSink {
     const Json data(event.data);
     if (event.type == "mode.decided") {
       Line(fmt::format(
-          "mode {}: {} tokens, direct up to {}", FindString(data, "mode").value_or(""),
+          "mode {}: {}{} tokens, direct up to {}", FindString(data, "mode").value_or(""),
+          FindBool(data, "estimated").value_or(false) ? "about " : "",
           GroupDigits(static_cast<std::uint64_t>(FindInt(data, "tokens").value_or(0))),
           GroupDigits(static_cast<std::uint64_t>(FindInt(data, "threshold").value_or(0)))));
     } else if (event.type == "block.done") {

@@ -170,7 +170,8 @@ void RunStory::Tell(const store::Event& event) {
   if (event.type == "run.started") return TellStart(data);
   if (options_.turn && turn_ != *options_.turn) return;
   if (event.type == "mode.decided") {
-    out_ << fmt::format("Mode: {} ({} tokens, direct up to {})\n", TextIn(data, "mode"),
+    out_ << fmt::format("Mode: {} ({}{} tokens, direct up to {})\n", TextIn(data, "mode"),
+                        FindBool(data, "estimated").value_or(false) ? "about " : "",
                         NumberIn(data, "tokens"), NumberIn(data, "threshold"));
   } else if (event.type == "context.named") {
     out_ << fmt::format("Context {}: {}, not copied: {}{}\n", TextIn(data, "name"),

@@ -46,8 +46,23 @@ Json DollarsJson(const std::optional<std::int64_t>& nano) {
   return nano ? Json(static_cast<double>(*nano) / 1000) : Json(nullptr);
 }
 
+// Where a price of cached tokens is from.
+std::string_view NameOf(model::CachedPrice::From from) {
+  constexpr std::string_view kNames[] = {"table", "cache_rules", "input"};
+  return kNames[static_cast<int>(from)];
+}
+
+// "0.25"; "2.5*" where cached tokens are charged as any input.
+std::string CachedDollars(const Entry& entry) {
+  const auto price = model::CachedPriceOf(entry);
+  if (!price) return "?";
+  const bool as_input = price->from == model::CachedPrice::From::kInput && price->nano_usd > 0;
+  return fmt::format("{:g}{}", price->nano_usd / 1000, as_input ? "*" : "");
+}
+
 Json EntryJson(const Entry& entry) {
   const auto& capability = entry.capability;
+  const auto cached = model::CachedPriceOf(entry);
   return JsonObject{
       {"name", entry.name},
       {"provider", entry.provider},
@@ -56,7 +71,8 @@ Json EntryJson(const Entry& entry) {
       {"profile", capability.profile},
       {"tokenizer", entry.tokenizer},
       {"price_input", DollarsJson(entry.price_input)},
-      {"price_cached", DollarsJson(entry.price_cached)},
+      {"price_cached", cached ? Json(cached->nano_usd / 1000) : Json(nullptr)},
+      {"price_cached_from", cached ? Json(NameOf(cached->from)) : Json(nullptr)},
       {"price_output", DollarsJson(entry.price_output)},
       {"tools", entry.tools},
       {"json_schema", entry.json_schema},
@@ -261,11 +277,16 @@ std::string ImageText(const Entry& entry, std::int64_t tokens) {
 
 // A fact of EntryJson as a line of `models show`; empty: not shown.
 std::string FactText(const Entry& entry, std::string_view key, const Json& value) {
+  if (key == "price_cached_from") return "";  // told with the price
   if (value.is_null()) return key == "image_tokens" && !entry.vision ? "" : "unknown";
   if (value.is_string()) return std::string(value.as_string());
   if (key == "image_tokens") return ImageText(entry, value.as_int64());
-  if (key.starts_with("price_"))
-    return fmt::format("${:g} for a million tokens", value.as_double());
+  if (key.starts_with("price_")) {
+    const auto cached = model::CachedPriceOf(entry);
+    const bool as_input = key == "price_cached" && cached->from == model::CachedPrice::From::kInput;
+    return fmt::format("${:g} for a million tokens{}", value.as_double(),
+                       as_input ? " (none of its own is known: charged as input)" : "");
+  }
   return ToJson(value);
 }
 
@@ -329,9 +350,11 @@ Status ShowPrices(const ModelsArguments& arguments, Context& context) {
     } else if (entry.provider != "scripted") {
       context.out << fmt::format("{:<40} {:>7} {:>7} {:>7}  {}\n",
                                  entry.provider + "/" + entry.name, Dollars(entry.price_input),
-                                 Dollars(entry.price_cached), Dollars(entry.price_output),
-                                 entry.as_of);
+                                 CachedDollars(entry), Dollars(entry.price_output), entry.as_of);
     }
+  }
+  if (!arguments.json) {
+    context.out << "* no price of its own is known: cached tokens are charged as input\n";
   }
   if (arguments.json) {
     context.out << ToJson(JsonObject{{"schema", "dossier.models-prices/1"},

@@ -311,6 +311,18 @@ std::vector<std::string> KeptLists() {
 
 }  // namespace
 
+std::optional<CachedPrice> CachedPriceOf(const Entry& entry) {
+  using From = CachedPrice::From;
+  if (entry.price_cached) return CachedPrice{static_cast<double>(*entry.price_cached)};
+  if (!entry.price_input) return std::nullopt;
+  const double read = entry.capability.cache.read;  // 1: the rules say nothing
+  return CachedPrice{static_cast<double>(*entry.price_input) * read,
+                     read < 1 ? From::kCacheRules : From::kInput};
+}
+
+// Of writing to a cache, in input prices: Anthropic's for an hour.
+constexpr double kDearestWrite = 2;
+
 std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry) {
   const assembly::CacheRules& cache = entry.capability.cache;
   const auto part = [](std::int64_t tokens, std::int64_t whole) {
@@ -326,23 +338,24 @@ std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry) {
     return price && !__builtin_mul_overflow(tokens, *price, &product) &&
            !__builtin_add_overflow(total, product, &total);
   };
-  // In input prices; the factors of the data have few digits, so the product is exact.
-  const auto add_share = [&](std::int64_t tokens, const std::optional<double>& factor) {
+  // The prices of the data have few digits, so the product is exact.
+  const auto add_share = [&](std::int64_t tokens, const std::optional<double>& price) {
     if (tokens == 0) return true;
-    if (!entry.price_input || !factor) return false;
-    const long double cost =
-        static_cast<long double>(tokens) * static_cast<long double>(*entry.price_input) * *factor;
+    if (!price) return false;
+    const long double cost = static_cast<long double>(tokens) * *price;
     return cost < 9e18L && !__builtin_add_overflow(total, std::llround(cost), &total);
   };
-  const auto read = cache.read < 1 ? std::optional(cache.read) : std::nullopt;  // 1: not said
-  const auto write = [&](std::size_t index) {
-    return index < cache.write.size() ? std::optional(cache.write[index]) : std::nullopt;
+  const auto read = CachedPriceOf(entry);
+  const auto write = [&](std::size_t index) -> std::optional<double> {
+    if (!entry.price_input) return std::nullopt;
+    const double factor = index < cache.write.size() ? cache.write[index] : kDearestWrite;
+    return factor * static_cast<double>(*entry.price_input);
   };
-  const bool known =
-      add(usage.input - cached - written, entry.price_input) &&
-      add(usage.output, entry.price_output) &&
-      (entry.price_cached ? add(cached, entry.price_cached) : add_share(cached, read)) &&
-      add_share(written - written_long, write(0)) && add_share(written_long, write(1));
+  const bool known = add(usage.input - cached - written, entry.price_input) &&
+                     add(usage.output, entry.price_output) &&
+                     add_share(cached, read ? std::optional(read->nano_usd) : std::nullopt) &&
+                     add_share(written - written_long, write(0)) &&
+                     add_share(written_long, write(1));
   return known ? std::optional<std::int64_t>(total) : std::nullopt;
 }
 

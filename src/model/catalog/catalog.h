@@ -117,9 +117,19 @@ struct Choice {
   enum class AskServer { kNo, kYes } ask_server = AskServer::kNo;
 };
 
-// The cost of `usage` by the entry's prices, in nano-dollars; unset if one of them is unknown.
-// Cached and written tokens are part of `usage.input`; where the table has no price for them they
-// cost the input price times what the entry's cache rules say.
+// What a token costs that was read from the provider's cache, in nano-dollars. Where the table has
+// no price for it, it is the input price times what the entry's cache rules say, and where these
+// say nothing the input price itself, which is never less than the true one.
+struct CachedPrice {
+  double nano_usd = 0;
+  enum class From { kTable, kCacheRules, kInput } from = From::kTable;
+};
+// Unset if the input price is unknown, too.
+std::optional<CachedPrice> CachedPriceOf(const Entry& entry);
+
+// The cost of `usage` by the entry's prices, in nano-dollars; unset if that of input or output is
+// unknown. Cached and written tokens are part of `usage.input`. Tokens that were written to the
+// cache at a price that the cache rules do not say cost the most that any provider asks.
 std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry);
 
 // The most that tokens of `request` can cost: nothing is read from the provider's cache, and with

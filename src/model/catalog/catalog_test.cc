@@ -413,7 +413,8 @@ TEST(CatalogTest, CostIsTheSumOfTheTable) {  // MOD-24, MOD-A10
   // 600 x 250 + 400 x 25 + 50 x 2000
   EXPECT_EQ(CostOf({.input = 1000, .output = 50, .cached = 400}, entry), 260'000);
   entry.price_cached.reset();
-  EXPECT_EQ(CostOf({.input = 1000, .output = 50, .cached = 400}, entry), std::nullopt);
+  EXPECT_EQ(CostOf({.input = 1000, .output = 50, .cached = 400}, entry), 350'000)
+      << "a price that is missing makes nothing free: limits of money count on it";
   EXPECT_EQ(CostOf({.input = 1000, .output = 50}, entry), 350'000) << "nothing was cached";
   EXPECT_EQ(CostOf({.input = INT64_MAX, .output = 1}, entry), std::nullopt);
 
@@ -426,7 +427,30 @@ TEST(CatalogTest, CostIsTheSumOfTheTable) {  // MOD-24, MOD-A10
   EXPECT_EQ(CostOf({.input = 310, .cached = 200, .cache_write = 10, .cache_write_long = 3}, claude),
             75'000 + 15'000 + 6'563 + 4'500);
   claude.capability.cache.write = {1.25};
-  EXPECT_EQ(CostOf({.input = 310, .cache_write = 10, .cache_write_long = 3}, claude), std::nullopt);
+  // 300 x 750 + 7 x 937.5 + 3 x 1500: of the longer lifetime the most that anybody asks
+  EXPECT_EQ(CostOf({.input = 310, .cache_write = 10, .cache_write_long = 3}, claude),
+            225'000 + 6'563 + 4'500);
+  claude.price_input.reset();
+  EXPECT_EQ(CostOf({.input = 310, .cached = 10}, claude), std::nullopt);
+}
+
+TEST(CatalogTest, EveryModelWithAPriceHasOneForCachedTokens) {  // MOD-24
+  const auto catalog = Catalog::Load({});
+  ASSERT_TRUE(catalog) << catalog.error().message;
+  for (const Entry& entry : catalog->entries()) {
+    if (!entry.price_input) continue;
+    const auto cost = CostOf({.input = 1000, .cached = 400, .cache_write = 100}, entry);
+    ASSERT_TRUE(cost) << entry.name;
+    EXPECT_GE(*cost, 500 * *entry.price_input) << entry.name;
+  }
+  const auto from = [&](const char* provider, const char* name) {
+    const auto price = CachedPriceOf(catalog->EntryOf(provider, name));
+    return price ? std::optional(price->from) : std::nullopt;
+  };
+  EXPECT_EQ(from("openai", "gpt-5-mini"), CachedPrice::From::kTable);
+  EXPECT_EQ(from("anthropic", "claude-opus-5"), CachedPrice::From::kCacheRules);
+  EXPECT_EQ(from("openai", "gpt-4o"), CachedPrice::From::kInput);
+  EXPECT_EQ(from("openai", "gpt-99"), std::nullopt);
 }
 
 TEST(CatalogTest, EveryProviderOfTheDataHasAClient) {  // MOD-10 to 12

@@ -341,26 +341,39 @@ TEST(ReplyStreamTest, AReplyHasNoFewerTokensThanItsTextCanHave) {  // FLT-9
   EXPECT_FALSE(read(2000).estimated);
 }
 
-TEST(ReplyStreamTest, APromptHasNoFewerTokensThanAQuarterOfOurCount) {  // FLT-9
-  const auto read = [](std::int64_t said, std::int64_t counted) {
+TEST(ReplyStreamTest, APromptHasNoFewerTokensThanItsTextCanHave) {  // FLT-9
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += fmt::format("{:03} dashes ", i);
+  const auto read = [](std::int64_t said, const std::string& prompt) {
     Reply reply{.text = "47", .usage = {.input = said, .output = 1}};
-    Request request = UserRequest("x");
-    request.estimated_tokens = counted;
+    Request request = UserRequest(prompt);
+    request.estimated_tokens = 2500;
     EstimateMissingUsage(request, &reply);
-    EXPECT_EQ(reply.usage.output, 1);
+    EXPECT_EQ(reply.usage.output, 1) << "what is said of the reply stays";
     return reply.usage;
   };
-  EXPECT_EQ(read(1, 2500).input, 2500);
-  EXPECT_TRUE(read(1, 2500).estimated);
-  EXPECT_EQ(read(624, 2500).input, 2500);
-  EXPECT_EQ(read(625, 2500).input, 625);
-  EXPECT_FALSE(read(625, 2500).estimated);
-  EXPECT_FALSE(read(1, 200).estimated);
-  EXPECT_EQ(read(1, 200).input, 1);
-  EXPECT_FALSE(read(9000, 2500).estimated);
-  Reply reply{.text = "47", .usage = {.input = 1, .output = 1}};
-  EstimateMissingUsage(UserRequest(std::string(10'000, 'x')), &reply);
-  EXPECT_EQ(reply.usage.input, 2500);
+  EXPECT_EQ(read(1, text).input, 2500);
+  EXPECT_TRUE(read(1, text).estimated);
+  EXPECT_EQ(read(300, text).input, 300) << "another vocabulary may have far fewer";
+  EXPECT_FALSE(read(300, text).estimated);
+  EXPECT_EQ(read(1, std::string(10'000, 'x')).input, 2500);
+  EXPECT_EQ(read(100, std::string(10'000, ' ')).input, 100);
+  EXPECT_FALSE(read(1, "x").estimated) << "what was counted for it may be an image";
+  EXPECT_FALSE(read(9000, text).estimated);
+  EXPECT_EQ(read(0, "x").input, 2500);
+}
+
+TEST(ReplyStreamTest, ASmallImageHasTheTokensThatTheProviderSays) {  // FLT-9
+  Request request = UserRequest("What is this?");
+  request.messages.turns[0].blocks.push_back({.type = assembly::Block::Type::kImage,
+                                              .text = std::string(100'000, 'A'),
+                                              .media_type = "image/png"});
+  request.estimated_tokens = 6201;
+  Reply reply{.text = "A square.", .usage = {.input = 262, .output = 3}};
+  EstimateMissingUsage(request, &reply);
+  EXPECT_FALSE(reply.usage.estimated);
+  EXPECT_EQ(reply.usage.input, 262);
+  EXPECT_EQ(reply.usage.output, 3);
 }
 
 TEST(ReplyStreamTest, ALineOfOneCharacterMayHaveFewTokens) {  // FLT-9

@@ -1,5 +1,7 @@
 #include "model/dialects/wire.h"
 
+#include <algorithm>
+
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -52,18 +54,28 @@ std::string ReplaceLoneSurrogates(std::string_view json) {
   return out;
 }
 
-// Bytes that differ from the one before: a run of one byte may be a single token.
-std::size_t BytesBesideRuns(std::string_view text) {
-  std::size_t changes = text.empty() ? 0 : 1;
-  for (std::size_t i = 1; i < text.size(); ++i) changes += text[i] != text[i - 1] ? 1 : 0;
-  return changes;
+// The fewest tokens that a text can have in any vocabulary: there are tokens for runs of more than
+// a hundred blanks, and others of a few dozen bytes, of which a whole text may consist.
+std::int64_t LeastTokens(std::string_view text) {
+  constexpr std::size_t kBytesOfRun = 256, kBytesOfToken = 64;
+  std::size_t beside_runs = 0;  // bytes that differ from the one before
+  for (std::size_t i = 1; i < text.size(); ++i) beside_runs += text[i] != text[i - 1] ? 1 : 0;
+  return static_cast<std::int64_t>(
+      std::max({text.size() / kBytesOfRun, beside_runs / kBytesOfToken, text.empty() ? 0UL : 1UL}));
 }
 
-// Whether a provider says fewer tokens than what we estimate at `estimate` can have: a quarter is
-// less than another vocabulary makes of it. A short text is not worth a doubt.
-bool IsTooFew(std::int64_t said, std::int64_t estimate) {
-  constexpr std::int64_t kWorthADoubt = 200;
-  return estimate > kWorthADoubt && said < estimate / 4;
+// Of a prompt's texts. What an image has is not known: what we count for it is the most.
+std::int64_t LeastInput(const Request& request) {
+  std::int64_t least = 1;
+  const auto add = [&](const std::vector<assembly::Block>& blocks) {
+    for (const assembly::Block& block : blocks) {
+      const bool image = block.type == assembly::Block::Type::kImage;
+      if (!image && block.text.size() > 64) least += LeastTokens(block.text);
+    }
+  };
+  add(request.messages.system);
+  for (const auto& turn : request.messages.turns) add(turn.blocks);
+  return least;
 }
 
 std::int64_t EstimatedInput(const Request& request) {
@@ -74,13 +86,6 @@ std::int64_t EstimatedInput(const Request& request) {
     for (const auto& block : turn.blocks) bytes += block.text.size();
   }
   return EstimateTokens(bytes);
-}
-
-// Whether `reply` has, by what is there of it, more tokens than are said.
-bool SaysTooFew(const Reply& reply) {
-  const std::int64_t least = (reply.text.empty() ? 0 : 1) + (reply.thinking.empty() ? 0 : 1);
-  const std::size_t bytes = BytesBesideRuns(reply.text) + BytesBesideRuns(reply.thinking);
-  return reply.usage.output < least || IsTooFew(reply.usage.output, EstimateTokens(bytes));
 }
 
 constexpr std::pair<std::string_view, Finish> kReasons[] = {
@@ -240,10 +245,14 @@ std::optional<ReportedError> FindReportedError(const Json& value) {
 
 void EstimateMissingUsage(const Request& request, Reply* reply) {
   Usage& usage = reply->usage;
-  const std::int64_t input = EstimatedInput(request);
-  usage.estimated |= IsTooFew(usage.input, input) || SaysTooFew(*reply);
-  if (!usage.estimated) return;
-  if (usage.input == 0 || usage.input < input / 4) usage.input = input;
+  const bool unsaid = usage.estimated;
+  if (usage.input < LeastInput(request)) {
+    usage.input = EstimatedInput(request);
+    usage.estimated = true;
+  }
+  const bool too_few = usage.output < LeastTokens(reply->text) + LeastTokens(reply->thinking);
+  if (!unsaid && !too_few) return;
+  usage.estimated = true;
   std::int64_t output = EstimateTokens(reply->text.size() + reply->thinking.size());
   for (const ToolCall& call : reply->tool_calls) {
     output += EstimateTokens(ToJson(call.arguments).size());

@@ -78,8 +78,8 @@ struct ReportedError {
 };
 std::optional<ReportedError> FindReportedError(const Json& value);
 
-// What a request and a reply cost where the provider does not say, or says less than they can be:
-// four bytes a token.
+// What a request and a reply cost where the provider does not say, or says less than their texts
+// can be in any vocabulary: four bytes a token. Each of the two is replaced by itself.
 void EstimateMissingUsage(const Request& request, Reply* reply);
 
 }  // namespace dossier::model

@@ -136,7 +136,11 @@ class Survival(chat_case.ChatCase):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, out), (130, "Half a \n"), err)
-        self.assertTrue(self.stored()["metadata"]["dossier"]["turns"][-1]["incomplete"])
+        turn = self.stored()["metadata"]["dossier"]["turns"][-1]
+        self.assertTrue(turn["incomplete"])
+        self.assertGreater(turn["usage"]["input"], 0, "a prompt that was sent is paid for")
+        self.assertGreater(turn["usage"]["output"], 0)
+        self.assertTrue(turn["usage"]["estimated"])
         self.ok("--conversation", "talk", "--resume-turn")
         self.assertEqual([m["content"] for m in self.stored()["messages"]], ["q", "Whole"])
 
@@ -151,6 +155,10 @@ class Survival(chat_case.ChatCase):
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
         self.assertEqual((process.returncode, self.path().exists()), (130, False))
+        self.configure(limits={"window": "5h", "tokens": 1})
+        code, _, err = self.chat("--no-save", "q")
+        self.assertEqual(code, 10, err + "what was interrupted counts for the limits of the window")
+        self.assertIn("limits.tokens", err)
 
     def test_a_broken_stream_is_kept_as_incomplete(self):  # CON-31
         def broken(handler, _):

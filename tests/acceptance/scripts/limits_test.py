@@ -13,8 +13,9 @@ BATCH = ("```repl\nr = llm_query_batched([f'item {i}' for i in range(400)])\n"
 CODE = "```repl\nimport random\nprint('still looking at the letters', random.random())\n```"
 
 
-def with_usage(handler, text: str, used: tuple):
-    usage = {"choices": [], "usage": {"prompt_tokens": used[0], "completion_tokens": used[1]}}
+def with_usage(handler, text: str, used: tuple, cached: int = 0):
+    usage = {"choices": [], "usage": {"prompt_tokens": used[0], "completion_tokens": used[1],
+                                      "prompt_tokens_details": {"cached_tokens": cached}}}
     send(handler, 200, chunk(text) + chunk("", "stop") +
          b"data: " + json.dumps(usage).encode() + b"\n\ndata: [DONE]\n\n", "text/event-stream")
 
@@ -101,6 +102,40 @@ class LimitsTest(harness.Case):
         server = self.scripted("FINAL: two words")
         for price, code in (("other=1/5", 2), ("some-model=1/5", 0)):
             self.assertEqual(self.ask(server, "--max-cost", "1", "--price", price)[0], code, price)
+
+    def test_tokens_of_a_cache_without_a_price_are_not_free(self):  # REC-78, MOD-24
+        server = self.serve(lambda handler, body: with_usage(handler, "fine", (10_000, 10), 4_000))
+        self.env["OPENAI_BASE_URL"] = server.url
+        config = self.home / "config" / "dossier" / "dossier.yml"
+        config.parent.mkdir(parents=True)
+        config.write_text("limits: {window: 5h, usd: 0.002}\n")
+        ask = ["ask", "-m", "gpt-4o", "--context-text", "hello\n", "--mode", "direct", "--votes", "1",
+               "--max-output", "100", "--json", "what?"]
+        code, out, err = self.run_to_end(*ask)
+        self.assertEqual(code, 0, err)
+        self.assertEqual(json.loads(out)["cost_usd"], 0.0251, "2.5 and 10 dollars for a million")
+        code, _, err = self.run_to_end(*ask)
+        self.assertEqual((code, len(server.requests)), (10, 1), err)
+        self.assertIn("limits.usd", err)
+
+    def test_an_estimate_counts_by_the_vocabulary_of_the_model(self):  # REC-78
+        rows = "id,v\n" + "".join(f"{i * 7919 % 100003},{i * i * 104729 % 99991}\n" for i in range(80_000))
+        place = self.write("d.csv", rows)
+        code, out, err = self.run_to_end("tokens", "-m", "gpt-5-mini", place)
+        self.assertEqual(code, 0, err)
+        exact = int(out.split()[0].replace(",", ""))
+        self.assertGreater(exact, 400_000, "more than one window, though bytes / 4 say less")
+        ask = ["ask", "-m", "gpt-5-mini", "-c", place, "--estimate", "--json", "Which id is the largest?"]
+        code, out, err = self.run_to_end(*ask)
+        estimate = json.loads(out)
+        self.assertEqual(code, 0, err)
+        self.assertEqual((estimate["reading"]["tokens"], estimate["reading"]["calls"]), (exact, 2))
+        self.assertNotIn("estimated", estimate["reading"])
+        place = self.write("d.csv", rows * 8)
+        estimate = json.loads(self.run_to_end(*ask)[1])
+        self.assertTrue(estimate["reading"]["estimated"])
+        self.assertTrue(8 * exact <= estimate["reading"]["tokens"] < 9 * exact, estimate)
+        self.assertIn("(about ", self.run_to_end(*ask[:5], "--estimate", "Which?")[1])
 
     def test_an_estimate_is_of_the_prompt_and_the_reply(self):  # FLT-9
         server = self.serve(lambda handler, body: reply(handler, body, "Green."))  # no usage

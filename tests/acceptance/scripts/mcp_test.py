@@ -273,6 +273,19 @@ class Wire(McpCase):
         self.assertTrue(refused["isError"])
         self.assertIn("calls", refused["content"][0]["text"])
 
+    def test_an_estimate_needs_no_price_and_an_ask_does(self):  # SRV-25, FLT-8
+        self.server().process.kill()  # it made the root
+        pipe = Pipe(self.start("mcp", "--root", str(self.home / "root"), "--base-url", "http://127.0.0.1:9/v1",
+                               "-m", "toy", stdin=subprocess.PIPE))
+        pipe.initialize()
+        context = self.open_file(pipe)
+        estimate = pipe.call("estimate", context=context, question="Which failed?")
+        self.assertNotIn("isError", estimate, estimate)
+        self.assertIsNone(estimate["structuredContent"]["usd"])
+        refused = pipe.call("ask", context=context, question="Which failed?")
+        self.assertTrue(refused["isError"])
+        self.assertIn("the price of toy is unknown", refused["content"][0]["text"])
+
     def test_subscribers_hear_of_their_run(self):  # SRV-9
         pipe = self.server(replies=[{"delay": "500ms", "reply": "a"}])
         pipe.initialize()
