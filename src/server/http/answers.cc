@@ -572,9 +572,6 @@ Result<Answered> Answers::Answer(ChatRequest request, const AnswerWatch& watch,
 Result<Answered> Answers::CallDirectly(ChatRequest request, const driver::BoundModel& model,
                                        std::string context, const AnswerWatch& watch,
                                        const CancelToken& cancel) {
-  if (!request.image_paths.empty()) {
-    DOSSIER_RETURN_IF_ERROR(ask::CheckTakesImages(model));
-  }
   const WorkspaceOptions& options = workspace_.options();
   if (options.max_usd) {
     request.max_usd = std::min(request.max_usd.value_or(*options.max_usd), *options.max_usd);
