@@ -106,7 +106,8 @@ tl::unexpected<Error> AtWorkHere(std::string_view run) {
 // What may be spent on a run, held in the sums of the day of the server and of the key.
 class Held {
  public:
-  static Result<Held> Take(const Shared& shared, const ServerKey& key, std::optional<double> wanted) {
+  static Result<Held> Take(const Shared& shared, const ServerKey& key,
+                           std::optional<double> wanted) {
     const WorkspaceOptions& options = shared.workspace.options();
     Held out;
     out.day_ = std::make_shared<DayBudget>(options.data_folder, options.max_usd_day, options.clock);
@@ -268,7 +269,8 @@ Result<std::string> RunAgain::RunToGoOn(store::Journal& journal, const AgainWish
   return fork;
 }
 
-Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish, const ServerKey& key) {
+Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish,
+                                                         const ServerKey& key) {
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
   DOSSIER_RETURN_IF_ERROR(Check(*journal, wish));
   DOSSIER_ASSIGN_OR_RETURN(double before, SpentBy(*journal, wish.run));

@@ -60,7 +60,8 @@ class RunAgain {
 
  private:
   Status Check(store::Journal& journal, const AgainWish& wish);
-  Result<std::string> RunToGoOn(store::Journal& journal, const AgainWish& wish, const ServerKey& key);
+  Result<std::string> RunToGoOn(store::Journal& journal, const AgainWish& wish,
+                                const ServerKey& key);
   // False: another child is at work on its run.
   bool Enter(const std::shared_ptr<Child>& child);
   bool IsAtWorkHere(store::Journal& journal, const std::string& run);
