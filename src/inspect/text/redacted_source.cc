@@ -90,9 +90,8 @@ std::unique_ptr<ByteSource> RedactedSource(std::unique_ptr<ByteSource> source,
                                            const CancelToken& cancel) {
   std::string name = source->name();
   const auto reading = std::make_shared<Reading>(std::move(source), cancel);
-  return StreamSource(
-      [reading](std::uint64_t, std::span<char> out) { return reading->Read(out); },
-      std::move(name));
+  return StreamSource([reading](std::uint64_t, std::span<char> out) { return reading->Read(out); },
+                      std::move(name));
 }
 
 }  // namespace dossier::inspect
