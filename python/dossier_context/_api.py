@@ -103,7 +103,7 @@ class Context:
         return [Hit(one["at"], float(one.get("score", 0)), int(one.get("start", 0)), int(one.get("end", 0))) for one in found.get("hits", ())]
 
     def read(self, at: str, *, max_chars: int = 20_000) -> Passage:
-        """The text at a place: "a.txt:12-30", "a.pdf#page=3", "#record=17-20", "@0-5000"."""
+        """The text at a place: "a.txt:12-30", "b.csv#record=17-20", "a.txt@0-5000"."""
         found = self._call("read", at=at, max_chars=max_chars)
         passage = Passage(found["content"])
         passage.at, passage.start, passage.end = found.get("at", at), found.get("start", 0), found.get("end", 0)

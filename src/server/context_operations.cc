@@ -271,6 +271,9 @@ Result<Output> OpenContextOperation(Workspace& workspace, const JsonObject& argu
   if (workspace.options().secrets == WorkspaceOptions::Secrets::kAllowed) {
     how.secrets = ask::ContextOptions::Secrets::kRead;
   }
+  if (workspace.options().secrets == WorkspaceOptions::Secrets::kRedacted) {
+    how.redact_unless = workspace.options().secrets_flag;
+  }
   DOSSIER_ASSIGN_OR_RETURN(const auto context,
                            workspace.contexts().Add(sources, name, std::move(how), scope.cancel));
   if (scope.caller.owners) scope.caller.owners->Note(context->id, scope.caller.id);

@@ -29,8 +29,8 @@ constexpr Operation kOperations[] = {
      R"({"type":"object","properties":{"context":{"type":"string"},"query":{"type":"string"},"regex":{"type":"boolean"},"k":{"type":"integer","minimum":1,"maximum":100,"default":10}},"required":["context","query"],"additionalProperties":false})",
      kReads, SearchOperation},
     {"read",
-     "Free: text at a place: 'a.txt:12-30' lines, 'a.pdf#page=3', 'b.xlsx#Sheet1!A1:C9', "
-     "'#record=17-20', '@0-5000' characters.",
+     "Free: text at a place: 'a.txt:12-30' lines, 'b.csv#record=17-20' records, "
+     "'a.txt@0-5000' characters.",
      R"({"type":"object","properties":{"context":{"type":"string"},"at":{"type":"string"},"max_chars":{"type":"integer","minimum":1,"maximum":100000,"default":20000}},"required":["context","at"],"additionalProperties":false})",
      kReads, ReadOperation},
     {"run",

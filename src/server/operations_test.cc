@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/files/file.h"
+#include "base/text/text.h"
 #include "server/run_table.h"
 #include "server/workspace.h"
 #include "testing/result_matchers.h"
@@ -123,6 +124,66 @@ TEST_F(OperationsTest, SecretFilesAreReadOnlyWhereAPersonAllowsIt) {  // SRV-21
   Restart();
   EXPECT_THAT(Do("describe", {{"context", id}}), FailsWith(ErrorCode::kRefused, ".env"))
       << "an id of another server opens nothing that this one may not read";
+}
+
+TEST_F(OperationsTest, KeysInOrdinaryFilesAreReadAsWhatTheyAre) {  // SRV-21
+  const std::string key = "ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5";
+  const std::string secrets = "gh = \"" + key + "\"\npassword = \"hunter2hunter\"\n";
+  std::filesystem::create_directories(root() + "/d");
+  Write("d/conf2.py", "a = 1\n" + secrets);
+  Write("d/plain.py", "password = ask_for_password()\n");
+  Write("large.log", std::string(5 << 20, '\n') + secrets);  // above what is read at once
+  std::string wide("\xFF\xFE", 2);
+  for (const char c : secrets) wide += {c, '\0'};
+  Write("wide.txt", wide);
+  Write("db.sqlite", std::string("SQLite format 3\0", 16) + secrets);
+  options_.secrets = WorkspaceOptions::Secrets::kAllowed;
+  Restart();
+  const std::string open_id = Open({{"paths", JsonArray{"d"}}});
+  options_.secrets = WorkspaceOptions::Secrets::kRedacted;
+  Restart();
+  EXPECT_THAT(Do("describe", {{"context", open_id}}), FailsWith(ErrorCode::kRefused, "open"));
+
+  const auto opened = Do("open", {{"paths", JsonArray{"d", "large.log", "wide.txt"}}});
+  ASSERT_THAT(opened, Succeeds());
+  EXPECT_THAT(PlainText(*opened), HasSubstr("--allow-secrets"));
+  const std::string id = TextAt(opened->structured, "context");
+  for (const bool again : {false, true}) {
+    if (again) Restart();
+    for (const std::string at : {"conf2.py:1-", "large.log:5242880-", "wide.txt:1-"}) {
+      const auto read = Do("read", {{"context", id}, {"at", at}});
+      ASSERT_THAT(read, Succeeds()) << at;
+      EXPECT_THAT(PlainText(*read), HasSubstr("gh = \"[redacted:github_token]\"")) << at;
+      EXPECT_THAT(PlainText(*read), Not(HasSubstr("hunter2"))) << at;
+    }
+    const auto run = Do("run", {{"context", id},
+                                {"code",
+                                 "print(sum(t.count('ghp_') for t in contexts.values()), "
+                                 "contexts['plain.py'])"}});
+    ASSERT_THAT(run, Succeeds());
+    EXPECT_THAT(PlainText(*run), HasSubstr("0 password = ask_for_password()"));
+  }
+  const auto found = Do("search", {{"context", id}, {"query", "ghp_|hunter2"}, {"regex", true}});
+  ASSERT_THAT(found, Succeeds());
+  EXPECT_EQ(FindInt(found->structured, "total"), 0);
+  EXPECT_THAT(Do("open", {{"paths", JsonArray{"db.sqlite"}}}),
+              FailsWith(ErrorCode::kRefused, "--allow-secrets"));
+}
+
+TEST_F(OperationsTest, ThePlacesThatReadIsDescribedByAreRead) {  // SRV-A2
+  std::string lines, rows = "id,v\n";
+  for (int i = 0; i < 30; ++i) {
+    lines += std::string(199, 'x') + "\n";
+    rows += std::to_string(i) + ",a\n";
+  }
+  Write("a.txt", lines);
+  Write("b.csv", rows);
+  const std::string id = Open({{"paths", JsonArray{"a.txt", "b.csv"}}});
+  const std::vector<std::string_view> parts = Split(FindOperation("read")->about, '\'');
+  ASSERT_EQ(parts.size(), 7) << "three places";
+  for (std::size_t i = 1; i < parts.size(); i += 2) {
+    EXPECT_THAT(Do("read", {{"context", id}, {"at", parts[i]}}), Succeeds()) << parts[i];
+  }
 }
 
 TEST_F(OperationsTest, SearchGivesPlacesThatReadTakes) {  // SRV-A2

@@ -234,6 +234,13 @@ Status Workspace::MayRead(const KnownContext& record) const {
                      "context {} holds a text that was opened elsewhere; open that text again",
                      record.id);
   }
+  if (options_.secrets == WorkspaceOptions::Secrets::kRedacted && !record.redacted &&
+      !record.paths.empty()) {
+    return MakeError(ErrorCode::kRefused,
+                     "context {} was opened with the keys and passwords that its files may hold; "
+                     "open {} again",
+                     record.id, record.paths[0]);
+  }
   for (const std::string& path : record.paths) {
     DOSSIER_RETURN_IF_ERROR(CheckRecorded(path, "context " + record.id));
   }

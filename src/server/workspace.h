@@ -44,7 +44,9 @@ struct WorkspaceOptions {
   // may read, for a caller who is the user. kNone: no file at all.
   std::vector<std::string> roots;
   enum class Files : std::uint8_t { kByRoots, kNone } files = Files::kByRoots;
-  enum class Secrets : std::uint8_t { kRefused, kAllowed } secrets = Secrets::kRefused;
+  // kRefused: files that are secrets by their names or beginnings stay closed. kRedacted: those do,
+  // and keys and passwords in others are read as [redacted:KIND].
+  enum class Secrets : std::uint8_t { kRefused, kRedacted, kAllowed } secrets = Secrets::kRefused;
   // What a caller is told to add where a path is refused: "--root".
   std::string root_flag = "--root", secrets_flag = "--allow-secrets";
   app::ModelSettings model;  // "" of the name: what the configuration says

@@ -38,6 +38,7 @@ KEYS_OF_TESTS = {
            "crypto/tls/key_schedule_test.go"),
     # Scenarios that need a secret whole.
     "repository": ("src/base/text/redact_test.cc", "src/memory/records/redaction_test.cc", "tests/acceptance/assembly/",
+                   "src/server/operations_test.cc", "src/sources/pack/pack_test.cc", "tests/acceptance/scripts/mcp_test.py",
                    "tests/acceptance/inspect/secret_in_sample.yaml", "tests/acceptance/memory/"),
 }
 

@@ -12,6 +12,12 @@ class ContextsTest(WorkerTest):  # FLT-21
     texts = [("shop/orders.ndjson", ndjson(ORDERS)), ("shop/customers.ndjson", ndjson(CUSTOMERS)),
              ("notes.txt", "a refund\nno refund\n", None, True)]
 
+    def test_a_compressed_file_has_the_name_of_its_inside_as_well(self) -> None:
+        self.start([Text("d.csv.gz", "id,v\n1,2\n", None, True), Text("notes.txt", "x\n", None, True)])
+        for name in ("d.csv.gz", "d.csv"):
+            self.assertEqual(self.value(f"contexts[{name!r}].name, open({name!r}).read()"),
+                             ("d.csv.gz", "id,v\n1,2\n"))
+
     def test_a_join_of_two_files(self) -> None:
         self.assertEqual(self.value(
             "sum(o['price'] for o in contexts['orders.ndjson'].records if o['customer'] in "

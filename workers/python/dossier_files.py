@@ -17,6 +17,9 @@ from dossier_out import open_out, out_name
 from dossier_text import ContextFile, Source
 
 
+_PACKED = (".gz", ".zst", ".bz2", ".xz", ".lz4")
+
+
 def find_sources(sources: Sequence[Source], path: str) -> list[Source]:
     """The documents that a name or path may mean: one, none, or all of the same base name."""
     path = path.removeprefix("./")
@@ -24,7 +27,12 @@ def find_sources(sources: Sequence[Source], path: str) -> list[Source]:
         if source.name == path or path.endswith("/" + source.name):
             return [source]
     base = path.rsplit("/", 1)[-1]
-    return [source for source in sources if base and source.name.rsplit("/", 1)[-1] == base]
+    if not base:
+        return []
+    found = [source for source in sources if source.name.rsplit("/", 1)[-1] == base]
+    # A compressed file is read unpacked: orders.csv.gz is orders.csv as well.
+    return found or [source for source in sources
+                     if source.name.rsplit("/", 1)[-1] in [base + end for end in _PACKED]]
 
 
 class Files:

@@ -26,6 +26,7 @@
 #include "inspect/containers/binary_kinds.h"
 #include "inspect/containers/binary_marks.h"
 #include "inspect/text/encoding.h"
+#include "inspect/text/redacted_source.h"
 #include "inspect/text/text_stream.h"
 #include "store/content.h"
 
@@ -330,11 +331,17 @@ class Loader {
     if (inspect::IsSqliteFile(std::string_view(head).substr(0, got))) {
       return AddDatabase(*opened, std::move(name), shown, named);
     }
+    DOSSIER_ASSIGN_OR_RETURN(const bool redacts, MustHide(*opened));
+    if (redacts) {
+      opened = inspect::RedactedSource(std::move(opened), cancel_);
+      named.reset();  // what is kept is not the file
+      if (redacted_++ == 0) redacted_example_ = shown;
+    }
     if (size && *size <= kReadWhole) {
       // Through the same descriptor: whatever took its place meanwhile is another file.
       DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadWhole(*opened));
       DOSSIER_RETURN_IF_ERROR(AddInMemory(text, shown, std::move(name), named));
-      entries_.back()->document.packed = std::move(packed);
+      if (packed) NotePacked(*packed, &entries_.back()->document);
       return {};
     }
     auto entry = std::make_unique<Entry>();
@@ -351,13 +358,32 @@ class Loader {
     }
     entry->document = {
         .name = std::move(name), .path = shown, .description = std::move(description)};
-    entry->document.packed = std::move(packed);
+    if (packed) NotePacked(*packed, &entry->document);
     if (entry->before && !entry->document.description.stable) {
       entry->document.warnings.push_back(
           ChangedSentence(shown, *entry->before, entry->source->state(), entry->named));
     }
     entries_.push_back(std::move(entry));
     return {};
+  }
+
+  // Whether secrets of it are to be replaced.
+  Result<bool> MustHide(const inspect::ByteSource& source) const {
+    if (!options_.redact_unless) return false;
+    DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t secrets, inspect::CountSecrets(source, cancel_));
+    return secrets > 0;
+  }
+
+  // Code that unpacks it once more would fail.
+  static void NotePacked(const ContextDocument::Packed& packed, ContextDocument* document) {
+    document->packed = packed;
+    document->description.notes.push_back(
+        {.code = "unpacked",
+         .offset = {},
+         .line = {},
+         .text = fmt::format("the {} file is unpacked already: read it as plain text, not by a "
+                             "module for {}",
+                             packed.kind, packed.kind)});
   }
 
   // What is inside a compressed file; none of any other. A context is whole or an error.
@@ -410,6 +436,14 @@ class Loader {
   Status AddDatabase(const inspect::ByteSource& source, std::string name, const std::string& shown,
                      const std::optional<FileReference>& named) {
     using Keep = store::ContentWriter::Keep;
+    DOSSIER_ASSIGN_OR_RETURN(const bool hides, MustHide(source));
+    if (hides) {
+      if (secrets_++ == 0) secret_example_ = shown;
+      return MakeError(ErrorCode::kRefused,
+                       "{} is a database that holds keys or passwords, which cannot be replaced in "
+                       "it, and is not read; a person can allow it by {}",
+                       shown, *options_.redact_unless);
+    }
     DOSSIER_ASSIGN_OR_RETURN(
         auto writer,
         store::ContentWriter::Start(*options_.content, named ? Keep::kOpen : Keep::kStored));
@@ -532,6 +566,14 @@ class Loader {
                                   secret_example_,
                                   secrets_ > 1 ? fmt::format(", and {} more", secrets_ - 1) : ""));
     }
+    if (redacted_ > 0) {
+      notes.push_back(fmt::format(
+          "{} holds keys or passwords, which are read as [redacted:KIND]{}; a person can allow "
+          "them "
+          "by {}",
+          redacted_example_, redacted_ > 1 ? fmt::format(", and so do {} more", redacted_ - 1) : "",
+          *options_.redact_unless));
+    }
     if (twice_ > 0) {
       notes.push_back(fmt::format("{} are one file, which is used once", twice_example_));
       if (twice_ > 1) {
@@ -645,6 +687,8 @@ class Loader {
   std::vector<std::string> binary_, unreadable_;
   std::uint64_t secrets_ = 0;
   std::string secret_example_;
+  std::uint64_t redacted_ = 0;  // files whose secrets are replaced
+  std::string redacted_example_;
 };
 
 }  // namespace

@@ -58,6 +58,9 @@ struct ContextOptions {
   std::function<Result<UniqueFd>(const std::string& path)> open;
   // Whether files of a folder that hold secrets are read as well.
   enum class Secrets : std::uint8_t { kLeftOut, kRead } secrets = Secrets::kLeftOut;
+  // Set: the keys and passwords in files are replaced by [redacted:KIND] in all that is kept of
+  // them. The value is what a person may add so that they are not: "--allow-secrets".
+  std::optional<std::string> redact_unless;
 };
 
 // A file that is only named: what tells later whether it is still the same.

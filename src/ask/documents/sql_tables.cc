@@ -7,6 +7,7 @@
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "inspect/description/clean.h"
+#include "inspect/description/names.h"
 #include "inspect/records/record_json.h"
 
 namespace dossier::ask {
@@ -114,9 +115,15 @@ FieldType TypeOfJson(std::string_view value) {
   }
 }
 
+// "2024/orders.csv" of "2024/orders.csv.gz", whose text is read unpacked.
+std::string_view UnpackedName(std::string_view name) {
+  const bool packed = !inspect::GuessByName(name).compression.empty();
+  return packed ? name.substr(0, name.rfind('.')) : name;
+}
+
 // "orders" of "2024/orders.csv".
 std::string StemOf(std::string_view name) {
-  name = name.substr(name.find_last_of('/') + 1);
+  name = UnpackedName(name.substr(name.find_last_of('/') + 1));
   const std::size_t dot = name.rfind('.');
   return std::string(dot == std::string_view::npos || dot == 0 ? name : name.substr(0, dot));
 }
@@ -158,6 +165,10 @@ std::vector<SqlTable> SqlTablesOf(std::span<const SqlDocument> documents) {
   for (SqlTable& table : tables) {
     const std::string stem = StemOf(documents[table.document].name);
     const std::string lower = ToLowerAscii(stem);
+    const std::string unpacked(UnpackedName(documents[table.document].name));
+    if (documents.size() > 1 && taken.insert(ToLowerAscii(unpacked)).second) {
+      table.names.push_back(unpacked);
+    }
     if (tables.size() == 1) {
       table.names.insert(table.names.begin(), "records");
     } else if (!stem.empty() && stems[lower] == 1 && !taken.contains(lower)) {

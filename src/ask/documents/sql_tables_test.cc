@@ -54,6 +54,9 @@ TEST(SqlTablesTest, SeveralAreFoundByNameAndByTheNameWithoutItsEnding) {  // REC
             R"({"ctx":3,"names":["people.ndjson","people"]}])");
   EXPECT_EQ(TablesOf({Document("a.ndjson", row), Document("notes.txt", "Nothing of note.\n")}),
             R"([{"ctx":0,"names":["records","a.ndjson"]}])");
+  EXPECT_EQ(
+      TablesOf({Document("a.ndjson", row), Document("d.ndjson.gz", row)}),
+      R"([{"ctx":0,"names":["a.ndjson","a"]},{"ctx":1,"names":["d.ndjson.gz","d.ndjson","d"]}])");
 }
 
 TEST(SqlTablesTest, TheHintTellsOfTablesAndOfNothingWhereThereAreNone) {  // REC-76

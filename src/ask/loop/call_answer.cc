@@ -216,8 +216,8 @@ std::optional<Refusal> CallLoop::Require(Offer* offer, Repairs repairs) {
                               .lost = all_subcalls_.lost()}};
   const auto complaint = FirstComplaint(run_.request.requirements, &answer, run_.cancel);
   if (complaint && complaint->empty()) {
-    const bool told = offer->value == answer.value;  // when code handed it in
-    if (answer.numbers_as_text && !told) WarnOfTexts(run_.log);
+    const bool same = offer->value == answer.value;  // code handed it in so
+    offer->numbers_as_text = answer.numbers_as_text || (same && offer->numbers_as_text);
     offer->text = std::move(answer.text);
     offer->value = std::move(answer.value);
     return std::nullopt;

@@ -111,6 +111,8 @@ void MarkNotAsRequired(std::string_view gate, const std::string& complaint, Call
 }
 
 CallResult CallLoop::Finish(Offer offer, RunStatus status) {
+  // Here, not when it was offered: an answer that was refused is nobody's.
+  if (offer.value && offer.numbers_as_text) WarnOfTexts(run_.log);
   CallResult result = Ended(status);
   NoteDoubt(offer, &result);
   run_.log.Add("answer.accepted",

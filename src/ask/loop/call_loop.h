@@ -148,7 +148,7 @@ class CallLoop {
   std::optional<Offer> RunAnswer(const BareAnswer& bare, Feedback* feedback);
   std::optional<Offer> RefuseOnce(const BareAnswer& bare, std::string reason, Feedback* feedback);
   enum class Repairs { kAsAllowed, kNoMore };
-  Offer OfferOf(const sandbox::HandedAnswer& answer, Source source) const;
+  static Offer OfferOf(const sandbox::HandedAnswer& answer, Source source);
   std::optional<Refusal> Require(Offer* offer, Repairs repairs);
   TurnEnd Decide(Offer offer, Feedback* feedback);
   TurnEnd Continue(Feedback feedback);

@@ -156,9 +156,11 @@ void WarnOfTexts(const CallLog& log) {
            Json("numbers that JSON cannot hold are texts in the answer's value"));
 }
 
-Offer CallLoop::OfferOf(const sandbox::HandedAnswer& answer, Source source) const {
-  if (answer.numbers_as_text) WarnOfTexts(run_.log);
-  return {.text = answer.text, .source = source, .value = answer.value};
+Offer CallLoop::OfferOf(const sandbox::HandedAnswer& answer, Source source) {
+  return {.text = answer.text,
+          .source = source,
+          .value = answer.value,
+          .numbers_as_text = answer.numbers_as_text};
 }
 
 // The session knows what may be handed in, and says what is wrong with the rest.

@@ -14,6 +14,7 @@ struct Offer {
   std::string text;
   Source source = Source::kNone;
   std::optional<Json> value;
+  bool numbers_as_text = false;  // `value` has texts for numbers that JSON cannot hold
   enum class Quoted { kNo, kYes } quoted = Quoted::kNo;  // in quotation marks, which `text` lacks
   // The check that it fails and why, in a sentence; both empty if nothing speaks against it.
   std::string failed_check, doubt;

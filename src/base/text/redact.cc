@@ -174,6 +174,7 @@ std::string RedactStream::Take(std::size_t end) {
   std::erase_if(found, [&](const Secret& secret) {
     return secret.offset < written_ || secret.offset >= end;
   });
+  found_ += found.size();
   if (!found.empty()) end = std::max(end, found.back().offset + found.back().length);
   const std::string_view text = std::string_view(pending_).substr(0, end);
   std::string out = Redact(text, found).substr(written_);

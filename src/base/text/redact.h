@@ -15,6 +15,7 @@
 #define DOSSIER_BASE_TEXT_REDACT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -37,6 +38,8 @@ class RedactStream {
   std::string Add(std::string_view bytes);
   // The rest. The stream may be used anew.
   std::string Finish();
+  // Secrets replaced in what came out so far.
+  std::uint64_t found() const { return found_; }
 
  private:
   // The text up to about `end`, which must hold all secrets that begin there.
@@ -44,6 +47,7 @@ class RedactStream {
 
   std::string pending_;
   std::size_t written_ = 0;  // bytes of pending_, kept for what stands in front of a value
+  std::uint64_t found_ = 0;
 };
 
 struct Secret {

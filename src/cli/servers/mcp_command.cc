@@ -70,7 +70,8 @@ Result<server::WorkspaceOptions> OptionsOf(const McpArguments& given) {
   DOSSIER_ASSIGN_OR_RETURN(options.roots, RootsOf(given));
   DOSSIER_ASSIGN_OR_RETURN(options.model, SettingsOf(given.model));
   if (StartsTooWide(given)) options.files = WorkspaceOptions::Files::kNone;
-  if (given.allow_secrets) options.secrets = WorkspaceOptions::Secrets::kAllowed;
+  options.secrets = given.allow_secrets ? WorkspaceOptions::Secrets::kAllowed
+                                        : WorkspaceOptions::Secrets::kRedacted;
   if (given.paid == "off") options.paid = WorkspaceOptions::Paid::kOff;
   options.ask_line = AskLineOf(given.model, {});
   options.max_usd = given.max_usd;
@@ -192,7 +193,8 @@ Status RunGc(const McpArguments& given, Context& context) {
 void DeclareScope(Flags& flags, McpArguments& to) {
   flags.Add("--root", &to.roots, "a folder whose files may be opened (this folder; repeat)")
       .Kind(kFolder);
-  flags.Add("--allow-secrets", &to.allow_secrets, "open files that hold keys or passwords, too");
+  flags.Add("--allow-secrets", &to.allow_secrets,
+            "read secret files, and keys and passwords in others, too");
   flags.Add("--tools", &to.tools, "offer only these: open,search,read (all)").Kind(kList);
   flags.Add("--paid", &to.paid, "off: no tool calls a model").OneOf({"on", "off"}).ShowDefault();
 }

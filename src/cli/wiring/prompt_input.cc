@@ -17,6 +17,8 @@
 #include "base/text/utf8.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/parser.h"
+#include "inspect/containers/archive_library.h"
+#include "inspect/containers/binary_marks.h"
 #include "inspect/text/encoding.h"
 #include "inspect/text/legacy_encoding.h"
 
@@ -178,6 +180,13 @@ tl::unexpected<Error> NoText(std::string_view place, std::string_view bytes) {
                      "{} is a PDF, which is neither text nor image; give its text: --exec "
                      "\"pdftotext FILE -\"",
                      place);
+  }
+  const std::string_view kind = inspect::BinaryKind(bytes.substr(0, 4096));
+  if (inspect::IsCompression(kind)) {
+    return MakeError(
+        ErrorCode::kInvalidArgument,
+        "{} is a {} file; unpack it, or let `dossier ask {} QUESTION` read it as it is", place,
+        kind, place);
   }
   return MakeError(ErrorCode::kInvalidArgument,
                    "{} is neither text nor an image (PNG, JPEG, GIF, WebP)", place);

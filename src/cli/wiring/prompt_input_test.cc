@@ -197,6 +197,8 @@ TEST_F(AttachmentsTest, ThatAreNeitherAreRefusedByName) {
               FailsWith(ErrorCode::kInvalidArgument, "PDF"));
   EXPECT_THAT(Read(Put("x", std::string_view("a\0b", 3))),
               FailsWith(ErrorCode::kInvalidArgument, "neither text nor an image"));
+  EXPECT_THAT(Read(Put("d.csv.gz", std::string("\x1F\x8B\x08\0\0\0\0\0\0\x03", 10) + "\xFF\xFE")),
+              FailsWith(ErrorCode::kInvalidArgument, "is a gzip file; unpack it"));
   EXPECT_THAT(Read("/bin/ls"), FailsWith(ErrorCode::kInvalidArgument, "neither text"));
   EXPECT_THAT(Read(Put("x.docx", std::string("PK\3\4\24\0\0\0\10\0", 10) + std::string(60, 'a'))),
               FailsWith(ErrorCode::kInvalidArgument, "neither text"));

@@ -4,6 +4,7 @@
 #include "base/text/text.h"
 #include "inspect/describe/describe.h"
 #include "inspect/description/labels.h"
+#include "inspect/formats/csv_scanner.h"
 #include "inspect/records/record_reader.h"
 #include "testing/describe_for_test.h"
 
@@ -232,6 +233,21 @@ TEST(DescribeRecordsTest, TheOneListOfAnObjectIsItsRecords) {
       EXPECT_EQ(*RecordReader::Open(c.text, d)->ReadJson(0, 9, 9999, &next), c.rows) << c.text;
     }
   }
+}
+
+TEST(DescribeRecordsTest, ATableThatIsTooWideIsPlainText) {  // INS-61
+  const auto row = [](std::size_t cells) { return std::string(cells - 1, ',') + "a\n"; };
+  const std::string narrow = "a,b\n1,2\n3,4\n5,6\n7,8\n9,10\n";
+  for (const std::string& text : {row(kMaxColumns + 1) + "1,2\n", narrow + row(3'000'000),
+                                  row(3'000'000), row(kMaxColumns + 1) + row(kMaxColumns + 1)}) {
+    const Description d = DescribeBytes(text, "a.csv");
+    EXPECT_EQ(d.format, Format::kPlainText) << text.size();
+    EXPECT_FALSE(HasRecords(d));
+    ASSERT_FALSE(d.notes.empty());
+    EXPECT_THAT(d.notes.back().text, ::testing::HasSubstr("more than 65,536 cells"));
+  }
+  const Description d = DescribeBytes(row(kMaxColumns) + row(kMaxColumns), "a.csv");
+  EXPECT_EQ(d.format, Format::kCsv);
 }
 
 }  // namespace

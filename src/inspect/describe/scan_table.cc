@@ -252,6 +252,15 @@ std::uint64_t BytesOf(const std::vector<PipeTable>& tables) {
   return bytes;
 }
 
+// A table that cannot be read as one, for its width.
+bool TakeAsText(const Scan& scan) {
+  scan.out->format = Format::kPlainText;
+  AddNote(
+      scan.out, "too-wide",
+      fmt::format("a row has more than {} cells: read as plain text", GroupDigits(kMaxColumns)));
+  return true;
+}
+
 }  // namespace
 
 Result<bool> DescribePipeTables(Scan* scan, TableDemand demand) {
@@ -331,7 +340,9 @@ Result<bool> DescribeTable(Scan* scan, TableDemand demand) {
   if (demand == TableDemand::kSniffed && !guess.fits_sniffed) return false;
   if (guess.rows.empty()) return false;
   Description& out = *scan->out;
+  if (guess.shape.columns > kMaxColumns) return TakeAsText(*scan);
   DOSSIER_ASSIGN_OR_RETURN(CsvSummary rows, ScanRows(*scan, guess));
+  if (rows.most_cells > kMaxColumns) return TakeAsText(*scan);
   const TableFooter footer = TakeFooter(*scan, &guess, &rows);
   out.format = guess.shape.delimiter == '\t' ? Format::kTsv : Format::kCsv;
   out.certain = guess.certain;

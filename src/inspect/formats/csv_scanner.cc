@@ -143,6 +143,7 @@ void CsvScanner::EndRow(std::uint64_t at) {
   ++summary_.rows;
   const std::uint64_t cells = cells_ + 1;
   cells_ = 0;
+  summary_.most_cells = std::max(summary_.most_cells, cells);
   if (options_.columns == 0 || cells == options_.columns || summary_.rows <= options_.skip_rows) {
     return;
   }
@@ -178,7 +179,7 @@ class HeadParser {
         comments_(comments) {}
 
   std::vector<CsvRow> Parse(std::size_t limit, TextEnds ends) {
-    while (at_ < head_.size() && rows_.size() < limit) {
+    while (at_ < head_.size() && rows_.size() < limit && !too_wide_) {
       if (head_[at_] == '\n' || head_[at_] == '\r') {
         ++at_;  // blank, or the LF of a CRLF
         continue;
@@ -211,7 +212,8 @@ class HeadParser {
     row_ended_ = false;
     while (true) {
       row.cells.push_back(ParseCell());
-      if (at_ == head_.size()) break;
+      too_wide_ = row.cells.size() > kMaxColumns;
+      if (at_ == head_.size() || too_wide_) break;
       const char c = head_[at_++];
       if (c == delimiter_) continue;
       row_ended_ = true;
@@ -253,6 +255,7 @@ class HeadParser {
   const CsvComments comments_;
   std::size_t at_ = 0;
   bool row_ended_ = false;
+  bool too_wide_ = false;  // the last row
   std::vector<CsvRow> rows_;
   std::optional<std::size_t> open_quote_;
 };

@@ -20,6 +20,10 @@
 
 namespace dossier::inspect {
 
+// A text with a row of more cells is read as plain text: tables of people and instruments stay far
+// below, spreadsheets end at 16,384, and each cell of a row that is read takes 32 bytes and a name.
+constexpr std::uint64_t kMaxColumns = 65'536;
+
 struct CsvFault {
   std::uint64_t offset = 0;  // decoded bytes: where the row or the quote is
   std::uint64_t cells = 0;   // of a ragged row
@@ -46,6 +50,7 @@ struct CsvSummary {
   std::uint64_t rows = 0;  // rows that are not blank, header included
   std::uint64_t ragged = 0;
   std::uint64_t stray_quotes = 0;
+  std::uint64_t most_cells = 0;         // of a row, header included
   std::uint64_t comments = 0;           // lines
   std::vector<CsvFault> ragged_rows;    // the first 10
   std::optional<CsvFault> first_stray;  // a quote inside an unquoted cell, or behind a quoted one
@@ -112,7 +117,8 @@ struct CsvRow {
   bool whole = true;       // false: the text ends in it, and goes on
 };
 
-// The first `limit` rows that are not blank. A row that is cut off comes only if it is the first.
+// The first `limit` rows that are not blank, up to one of more than kMaxColumns cells, of which it
+// has one more than that. A row that is cut off comes only if it is the first.
 std::vector<CsvRow> ParseCsv(std::string_view head, char delimiter, std::size_t limit,
                              TextEnds ends, const CsvComments& comments = {});
 

@@ -70,6 +70,7 @@ void TableRecords::Add(const CsvSummary& part, std::uint64_t offset, CsvSummary*
   sum->ragged += part.ragged;
   sum->stray_quotes += part.stray_quotes;
   sum->comments += part.comments;
+  sum->most_cells = std::max(sum->most_cells, part.most_cells);
   AddFaults(part.ragged_rows, offset, &sum->ragged_rows);
   KeepFirst(part.first_stray, offset, &sum->first_stray);
   KeepFirst(part.open_quote, offset, &sum->open_quote);

@@ -149,6 +149,7 @@ Result<std::shared_ptr<const OpenContext>> ContextStore::Add(
     DOSSIER_ASSIGN_OR_RETURN(const auto content, store::ContentStore::Open(fresh));
     how.content = content.get();
     how.copy_limit = options_.copy_limit;
+    const bool redacted = how.redact_unless.has_value();
     DOSSIER_ASSIGN_OR_RETURN(auto set, ask::LoadContext(sources, how, cancel));
     JsonArray records;
     DOSSIER_ASSIGN_OR_RETURN(const auto context, Finish(std::move(set), &records));
@@ -157,6 +158,7 @@ Result<std::shared_ptr<const OpenContext>> ContextStore::Add(
                                    {"id", context->id},
                                    {"name", name},
                                    {"opened", FormatTime(options_.clock->WallNow())},
+                                   {"redacted", redacted},
                                    {"summary", context->summary},
                                    {"documents", std::move(records)}};
     const std::string text = ToJson(record) + "\n";
@@ -247,6 +249,8 @@ Result<std::shared_ptr<const OpenContext>> ContextStore::Find(std::string_view i
 Result<KnownContext> ContextStore::Look(std::string_view id) const {
   DOSSIER_ASSIGN_OR_RETURN(const Json record, ReadRecord(id));
   KnownContext out{.id = std::string(id), .name = TextAt(record, "name"), .used = {}};
+  const Json* redacted = dossier::Find(record, "redacted");
+  out.redacted = redacted && redacted->is_bool() && redacted->get_bool();
   if (const Json* summary = dossier::Find(record, "summary"); summary && summary->is_object()) {
     out.summary = summary->get_object();
   }

@@ -53,6 +53,7 @@ struct KnownContext {
   JsonObject summary;
   std::vector<std::string> paths;  // of its files, absolute; those of texts are not there
   std::size_t texts = 0;           // documents that came as texts, not from files
+  bool redacted = false;           // keys and passwords in its files were replaced
   Clock::Wall used;
 };
 

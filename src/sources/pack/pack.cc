@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <tuple>
 #include <vector>
 
 #include "assembly/assemble.h"
@@ -61,6 +63,34 @@ Form FormWithin(const PackedFile& file, Form most) {
     form = most == Form::kOutline && file.form == Form::kFull ? Form::kFull : Form::kNames;
   }
   return form;
+}
+
+constexpr std::size_t kMostFolders = 20;  // told of files that are not named
+
+// "… and 1,600 more: src/ 1,200, docs/ 398, 2 beside them", the fullest folders first.
+std::string RestOfList(const std::map<std::string, std::size_t>& unnamed) {
+  std::vector<std::pair<std::string, std::size_t>> folders;
+  std::size_t all = 0, beside = 0;
+  for (const auto& [folder, files] : unnamed) {
+    all += files;
+    if (folder.empty()) {
+      beside += files;
+    } else {
+      folders.emplace_back(folder, files);
+    }
+  }
+  std::ranges::stable_sort(folders, std::greater(), [](const auto& one) { return one.second; });
+  std::vector<std::string> parts;
+  for (const auto& [folder, files] : folders) {
+    if (parts.size() < kMostFolders) {
+      parts.push_back(fmt::format("{} {}", PathForText(folder), GroupDigits(files)));
+    } else {
+      beside += files;
+    }
+  }
+  if (beside > 0 && !parts.empty()) parts.push_back(GroupDigits(beside) + " beside them");
+  return fmt::format("… and {} more{}\n", GroupDigits(all),
+                     parts.empty() ? "" : ": " + Join(parts, ", "));
 }
 
 const std::string& PieceOf(const PackedFile& file, Form form) {
@@ -202,20 +232,60 @@ class Packer {
 
   std::int64_t ListTokens() const { return options_.counter->CountText(packed_.List()).upper(); }
 
+  // Tokens of the list at most: a line of it is longest for a file that is only named.
+  std::int64_t MostListTokens() const {
+    return options_.counter->CountText(packed_.List(Form::kNames)).upper() + options_.reserve;
+  }
+
+  // Files by who is named first: by priority, which holds the task's score, then those of few
+  // folders.
+  std::vector<PackedFile*> ByImportance() {
+    std::vector<PackedFile*> files;
+    for (PackedFile& file : packed_.files) files.push_back(&file);
+    const auto key = [](const PackedFile* file) {
+      return std::make_tuple(-file->priority, std::ranges::count(file->path, '/'), file->path);
+    };
+    std::ranges::sort(files, [&](const auto* a, const auto* b) { return key(a) < key(b); });
+    return files;
+  }
+
+  // Names as many files as `limit` tokens allow, and counts the others by their folders.
+  std::int64_t ShortenList(std::int64_t limit) {
+    const std::vector<PackedFile*> files = ByImportance();
+    const auto name_first = [&](std::size_t count) {
+      for (std::size_t i = 0; i < files.size(); ++i) files[i]->listed = i < count;
+      return MostListTokens();
+    };
+    std::size_t fits = 0, fails = files.size();
+    while (fits + 1 < fails) {
+      const std::size_t middle = fits + (fails - fits) / 2;
+      (name_first(middle) <= limit ? fits : fails) = middle;
+    }
+    return name_first(fits);
+  }
+
   Status Fit() {
     if (!options_.budget) return {};
-    const std::int64_t names =
-        options_.counter->CountText(packed_.List(Form::kNames)).upper() + options_.reserve;
+    std::int64_t names = MostListTokens();
+    const std::int64_t all_names = names;
+    // Where not all names fit they leave most of the room to the files.
+    if (names > *options_.budget) names = ShortenList(*options_.budget / 4);
     if (names > *options_.budget) {
       return MakeError(
           ErrorCode::kTooLong,
           "the names of {} files alone need {} tokens, the budget is {}: raise it, or "
           "name fewer files with --include or --exclude",
-          GroupDigits(packed_.files.size()), GroupDigits(static_cast<std::uint64_t>(names)),
+          GroupDigits(packed_.files.size()), GroupDigits(static_cast<std::uint64_t>(all_names)),
           GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(*options_.budget, 0))));
     }
-    // A line of the list is longest for a file that is only named.
     FitFiles(*options_.budget - names, &packed_.files);
+    if (names < all_names) {
+      packed_.warnings.push_back(fmt::format(
+          "the list names {} of {} files, as all names take {} tokens",
+          GroupDigits(static_cast<std::uint64_t>(
+              std::ranges::count_if(packed_.files, &PackedFile::listed))),
+          GroupDigits(packed_.files.size()), GroupDigits(static_cast<std::uint64_t>(all_names))));
+    }
     return {};
   }
 
@@ -275,13 +345,20 @@ std::string PackedFiles::List(Form most) const {
   std::string out = format == PackFormat::kXml        ? "<list>\n"
                     : format == PackFormat::kMarkdown ? "## List of files\n\n"
                                                       : "==> list of files <==\n";
+  std::map<std::string, std::size_t> unnamed;  // by the first folder
   for (const PackedFile* file : by_path) {
+    if (!file->listed) {
+      const bool shown = FormWithin(*file, most) != Form::kNames;
+      if (!shown) ++unnamed[file->path.substr(0, file->path.find('/') + 1)];
+      continue;
+    }
     const std::string note = Note(*file, FormWithin(*file, most));
     if (format == PackFormat::kMarkdown) out += "- ";
     out += PathForText(file->path);
     if (!note.empty()) out.append(" (").append(note).append(")");
     out += '\n';
   }
+  if (!unnamed.empty()) out += RestOfList(unnamed);
   if (format == PackFormat::kXml) out += "</list>\n";
   return out;
 }
@@ -374,13 +451,23 @@ bool WasCut(const PackedFiles& packed) {
                      [](const PackedFile& file) { return file.why == LeftOut::kBudget; });
 }
 
-// Each redaction as FILE:LINE KIND, so that one that is wrong is seen.
+// Whether the place that a secret was taken out of is part of the text.
+bool IsShown(const PackedFile& file, const PackedSecret& secret) {
+  if (file.form == Form::kNames) return false;
+  return file.form == Form::kFull ||
+         file.outline.find(fmt::format("[redacted:{}]", secret.kind)) != std::string::npos;
+}
+
+// Each redaction as FILE:LINE KIND, so that one that is wrong is seen; also those that were a
+// file's reason to be left out.
 std::string SecretLines(const PackedFiles& packed) {
   std::size_t count = 0;
   std::string lines;
   for (const PackedFile& file : packed.files) {
-    const bool shown = file.why != LeftOut::kSecretFound;
+    const bool left_out = file.why == LeftOut::kSecretFound;
     for (const PackedSecret& secret : file.secrets) {
+      const bool shown = IsShown(file, secret);
+      if (!shown && !left_out) continue;
       if (shown) ++count;
       if (lines.size() < kMostSecretLines) {
         lines += fmt::format("  {}:{} {}{}\n", PathForText(file.path), secret.line, secret.kind,

@@ -87,6 +87,7 @@ struct PackedFile {
   std::int64_t full_tokens = 0;       // of it in full, with its frame
   std::int64_t outline_tokens = 0;    // 0: there is no outline
   std::vector<PackedSecret> secrets;  // redacted, by line
+  bool listed = true;                 // false: the budget had no room for its name
   double priority = 0.5;
   double score = 0;                  // with a task
   std::vector<std::string> reasons;  // of the score, the greatest part first
@@ -109,8 +110,8 @@ struct PackedFiles {
   std::string List(Form most = Form::kFull) const;
 };
 
-// Errors: kNotFound (a path), kTooLong (not even the names fit: the message says what would do),
-// kUsage (a glob, a number), kLimit (more than 200,000 files), kCancelled.
+// Errors: kNotFound (a path), kTooLong (not even a short list of names fits: the message says what
+// would do), kUsage (a glob, a number), kLimit (more than 200,000 files), kCancelled.
 Result<PackedFiles> Pack(const PackOptions& options, const CancelToken& cancel);
 
 // The whole text of `dossier pack`, which is written part by part so that it need not be in memory

@@ -17,6 +17,7 @@
 #include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "inspect/containers/binary_marks.h"
 #include "inspect/describe/describe.h"
 #include "inspect/description/hint.h"
 #include "sources/pack/pack.h"
@@ -277,7 +278,10 @@ constexpr std::size_t kSniffed = 8000;  // bytes in which a NUL makes a file bin
 
 constexpr std::string_view kDataEndings[] = {".csv", ".tsv", ".ndjson", ".jsonl", ".json"};
 
+constexpr std::size_t kMarked = 64 << 10;  // bytes in which a mark of a kind is looked for
+
 bool IsBinary(std::string_view content) {
+  if (inspect::HasBinaryMark(content.substr(0, kMarked))) return true;  // a PDF may have no NUL
   if (content.substr(0, kSniffed).find('\0') != std::string_view::npos) return true;
   const utf8::Census census = utf8::Count(content);
   return census.invalid * 10 > census.bytes * 3;  // more than Latin-1 prose would have

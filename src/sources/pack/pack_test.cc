@@ -306,6 +306,46 @@ TEST_F(PackTest, ABudgetShrinksTheLeastImportantFirst) {  // ASM-116
   EXPECT_THAT(PackTable(cut, options.budget, "chars"), HasSubstr("--exclude '/rest.cc'"));
 }
 
+TEST_F(PackTest, ALongListOfNamesIsCut) {  // ASM-116
+  for (int i = 0; i < 300; ++i) {
+    Write(fmt::format("{}/deep/file_with_a_long_name_{}.txt", i % 3 ? "src" : "docs", i), "x\n");
+  }
+  Write("top.txt", "x\n");
+  Write("src/deep/wanted.cc", "int Cascade();\n");
+  PackOptions options = Options();
+  options.budget = 2000;
+  const PackedFiles plain = Packed(options);
+  EXPECT_LE(plain.tokens, 2000);
+  EXPECT_EQ(plain.tokens, options.counter->CountText(plain.Text()).tokens);
+  EXPECT_THAT(plain.List(), HasSubstr("\ntop.txt\n"));
+  EXPECT_THAT(plain.List(), HasSubstr("\n… and "));
+  EXPECT_THAT(plain.List(), HasSubstr("more: src/ "));
+  EXPECT_THAT(plain.List(), HasSubstr(", docs/ "));
+  EXPECT_THAT(Join(plain.warnings, "\n"), HasSubstr(" of 302 files"));
+  options.task = "cascade";
+  const PackedFiles ranked = Packed(options);
+  EXPECT_LE(ranked.tokens, 2000);
+  EXPECT_THAT(ranked.List(), HasSubstr("\nsrc/deep/wanted.cc\n"));
+  EXPECT_EQ(FileAt(ranked, "src/deep/wanted.cc").form, Form::kFull);
+}
+
+TEST_F(PackTest, OnlyRedactionsThatAreInTheTextAreCounted) {  // ASM-114
+  const std::string key = "key = \"ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5\"\n";
+  Write("a.txt", key);
+  Write("b.txt", key + std::string(3000, 'x') + "\n");
+  PackOptions options = Options();
+  EXPECT_THAT(PackTable(Packed(options), {}, "chars"), HasSubstr("secrets redacted: 2\n"));
+  options.budget = 400;
+  const std::string table = PackTable(Packed(options), options.budget, "chars");
+  EXPECT_THAT(table, HasSubstr("secrets redacted: 1\n  a.txt:1 github_token\n"));
+  EXPECT_THAT(table, Not(HasSubstr("b.txt:1")));
+}
+
+TEST_F(PackTest, APdfWithoutNulsIsBinaryAsForInspect) {  // ASM-112
+  Write("a.pdf", "%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n%%EOF\n");
+  EXPECT_EQ(FileAt(Packed(Options()), "a.pdf").why, LeftOut::kBinary);
+}
+
 TEST_F(PackTest, AlternativesOfALayoutAreTheSameFilesShorter) {  // ASM-44, ASM-116
   Write("a.py", "def f():\n    return 'long enough that an outline of it is shorter than it'\n" +
                     std::string(200, '#') + "\n");

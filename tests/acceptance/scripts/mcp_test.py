@@ -440,6 +440,18 @@ class Wire(McpCase):
         self.assertIn("--root", refused["content"][0]["text"])
         self.assertNotIn("isError", pipe.call("open", text="a text"))
 
+    def test_a_key_in_code_is_read_as_what_it_is(self):  # SRV-21
+        key = "ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+        for flags, shown in ((), "[redacted:github_token]"), (["--allow-secrets"], key):
+            pipe = self.server(*flags)
+            pipe.initialize()
+            (self.home / "root" / "conf.py").write_text(f'gh = "{key}"\n')
+            context = self.open_file(pipe, "conf.py")
+            for result in (pipe.call("read", context=context, at="1-"),
+                           pipe.call("search", context=context, query="gh"),
+                           pipe.call("run", context=context, code="print(context)")):
+                self.assertIn(f'gh = "{shown}"', result["content"][0]["text"])
+
     def test_texts_and_runs_of_other_servers_are_not_read(self):  # SRV-20, SRV-21
         other = self.server(replies=["the secret answer"])
         other.initialize()

@@ -1,0 +1,31 @@
+// A source whose keys and passwords are replaced, for readers who may not see them.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t secrets, CountSecrets(*source, cancel));
+//   if (secrets > 0) source = RedactedSource(std::move(source), cancel);
+//   source->ReadAt(0, buffer);   // "password = \"[redacted:password]\"" …
+//
+// UTF-16 and UTF-32 become UTF-8 on the way, since the detector reads text; other bytes stay.
+// Thread-safety: as ByteSource.
+
+#ifndef DOSSIER_INSPECT_TEXT_REDACTED_SOURCE_H_
+#define DOSSIER_INSPECT_TEXT_REDACTED_SOURCE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "inspect/text/byte_source.h"
+
+namespace dossier::inspect {
+
+// How many secrets base/text/redact.h finds in all of it. Errors: kIo, kCancelled.
+Result<std::uint64_t> CountSecrets(const ByteSource& source, const CancelToken& cancel);
+
+// `source`, read once more, with "[redacted:KIND]" in the place of each. Its size is not known.
+std::unique_ptr<ByteSource> RedactedSource(std::unique_ptr<ByteSource> source,
+                                           const CancelToken& cancel);
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_TEXT_REDACTED_SOURCE_H_
