@@ -1,8 +1,8 @@
 // Opening stores: new, absent, newer, damaged, foreign, without an index, on a network.
 
-#include <fcntl.h>
-#include <sys/file.h>
+#include <unistd.h>
 
+#include "base/files/file.h"
 #include "memory/records/connection.h"
 #include "store/sqlite.h"
 #include "testing/result_matchers.h"
@@ -103,10 +103,11 @@ TEST(OpenTest, ANetworkFileSystemHasARollbackJournalALockFileAndAWarning) {  // 
   const std::string lock = store.path() + ".lock";
   const std::string me = fmt::format("process {} on {}", getpid(), HostName());
   EXPECT_THAT(ReadFile(lock).value_or(""), HasSubstr(me));
-  const UniqueFd other(open(lock.c_str(), O_RDWR));
-  ASSERT_EQ(flock(other.get(), LOCK_EX), 0);
-  EXPECT_THAT(store.Set("a", "2"), FailsWith(ErrorCode::kLocked, me));
-  ASSERT_EQ(flock(other.get(), LOCK_UN), 0);
+  {
+    const auto other = FileLock::Take(lock, Millis(0), {});
+    ASSERT_THAT(other, Succeeds());
+    EXPECT_THAT(store.Set("a", "2"), FailsWith(ErrorCode::kLocked, me));
+  }
   EXPECT_THAT(store.Set("a", "2"), Succeeds());
 }
 
