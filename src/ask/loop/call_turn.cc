@@ -470,7 +470,9 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
   if (value->size() >= kLookedAt || IsStructured(*value) ||
       (bench_->read_before() && !evidence_.touched_data())) {
     Feedback unused;
-    const BlockEnd end = RunBlock({.code = fmt::format("FINAL_VAR({})", bare.text)}, &unused);
+    // By name, as the value may be a text; and used, so that the worker sees where it comes from.
+    const std::string code = fmt::format("{0}; FINAL_VAR(\"{0}\")", bare.text);
+    const BlockEnd end = RunBlock({.code = code}, &unused);
     if (end.offer) {
       offer.text = end.offer->text;
       offer.value = end.offer->value;

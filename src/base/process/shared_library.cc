@@ -4,9 +4,9 @@
 
 namespace dossier {
 
-Result<SharedLibrary> SharedLibrary::Load(const std::string& file, std::string_view package) {
+Result<SharedLibrary> SharedLibrary::Load(const char* file, std::string_view package) {
   // Lazy: binding all that a library's own libraries need of each other costs more than its work.
-  void* handle = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  void* handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
   if (handle) return SharedLibrary(file, handle);
   return MakeError(ErrorCode::kUnavailable, "{} cannot be loaded ({}); install the package {}",
                    file, dlerror(), package);

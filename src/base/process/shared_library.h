@@ -19,8 +19,10 @@ namespace dossier {
 
 class SharedLibrary {
  public:
+  // `file`: a literal, and no std::string: the packages carry the libraries whose names stand in the
+  // program's read-only data, where a compiler need not leave what a string is made of.
   // Errors: kUnavailable, naming the file and the package that holds it.
-  static Result<SharedLibrary> Load(const std::string& file, std::string_view package);
+  static Result<SharedLibrary> Load(const char* file, std::string_view package);
 
   template <typename Function>
   void Find(const char* name, Function& out) {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/files/file.h"
 #include "memory/records/connection.h"
 #include "store/sqlite.h"
