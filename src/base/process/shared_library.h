@@ -19,9 +19,9 @@ namespace dossier {
 
 class SharedLibrary {
  public:
-  // `file`: a literal, and no std::string: the packages carry the libraries whose names stand in the
-  // program's read-only data, where a compiler need not leave what a string is made of.
-  // Errors: kUnavailable, naming the file and the package that holds it.
+  // `file`: a literal, and no std::string: the packages carry the libraries whose names stand in
+  // the program's read-only data, where a compiler need not leave what a string is made of. Errors:
+  // kUnavailable, naming the file and the package that holds it.
   static Result<SharedLibrary> Load(const char* file, std::string_view package);
 
   template <typename Function>
