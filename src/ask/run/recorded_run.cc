@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/files/file.h"
 #include "base/json/json.h"
@@ -104,7 +105,13 @@ Result<store::Event> StartToTakeUp(store::Journal& journal, const std::string& r
 }
 
 Status CheckUnfinished(store::Journal& journal, const std::string& run) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string status, journal.StatusOf(run));
+  constexpr Millis kMoment{500}, kLookAgain{20};
+  DOSSIER_ASSIGN_OR_RETURN(std::string status, journal.StatusOf(run));
+  // A program that a killed run was just starting holds the run's lock until it is that program.
+  for (Millis waited{0}; status == "running" && waited < kMoment; waited += kLookAgain) {
+    (void)WaitUnlessCancelled(kLookAgain, {});
+    DOSSIER_ASSIGN_OR_RETURN(status, journal.StatusOf(run));
+  }
   if (status == "interrupted" || status == "failed") return {};
   if (status == "running") {
     return MakeError(ErrorCode::kLocked, "{} is still running, in another process", run);
