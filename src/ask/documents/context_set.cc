@@ -438,7 +438,6 @@ class Loader {
     using Keep = store::ContentWriter::Keep;
     DOSSIER_ASSIGN_OR_RETURN(const bool hides, MustHide(source));
     if (hides) {
-      if (secrets_++ == 0) secret_example_ = shown;
       return MakeError(ErrorCode::kRefused,
                        "{} is a database that holds keys or passwords, which cannot be replaced in "
                        "it, and is not read; a person can allow it by {}",
@@ -517,6 +516,9 @@ class Loader {
         ++added;
       } else if (done.error().code == ErrorCode::kCancelled) {
         return done;
+      } else if (done.error().code == ErrorCode::kRefused) {
+        given_notes_.push_back(done.error().message);  // says the way out
+        ++refused_;
       } else {
         (done.error().code == ErrorCode::kDamaged ? binary_ : unreadable_).push_back(file);
       }
@@ -553,7 +555,9 @@ class Loader {
                        more > 0 ? fmt::format(" and {} more", GroupDigits(more)) : "");
   }
 
-  std::uint64_t FilesLeftOut() const { return binary_.size() + unreadable_.size() + secrets_; }
+  std::uint64_t FilesLeftOut() const {
+    return binary_.size() + unreadable_.size() + secrets_ + refused_;
+  }
 
   std::vector<std::string> Notes() const {
     std::vector<std::string> notes = given_notes_;
@@ -685,7 +689,7 @@ class Loader {
   std::vector<std::string> given_notes_;  // of sources
   // Files of folders that are left out.
   std::vector<std::string> binary_, unreadable_;
-  std::uint64_t secrets_ = 0;
+  std::uint64_t secrets_ = 0, refused_ = 0;
   std::string secret_example_;
   std::uint64_t redacted_ = 0;  // files whose secrets are replaced
   std::string redacted_example_;

@@ -149,6 +149,20 @@ TEST_F(ContextSetTest, AFolderGivesItsTextFilesByPathBelowIt) {  // INS-132
               FailsWith(ErrorCode::kNotFound, "no readable text file"));
 }
 
+// A key cannot be replaced in a database, so a folder is read without it, which is told once.
+TEST_F(ContextSetTest, ADatabaseWithKeysInAFolderIsLeftOutAndToldOnce) {  // SRV-21
+  Write("a.txt", "one\n");
+  const std::string key = std::string("ghp_") + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5";
+  const std::string path =
+      Write("b.db", std::string("SQLite format 3\0", 16) + "token = \"" + key + "\"\n");
+  options_.redact_unless = "--allow-secrets";
+  const auto set = Load({{.path = folder_.path() + "/in"}});
+  ASSERT_THAT(set, Succeeds());
+  EXPECT_EQ((*set)->files_left_out(), 1u);
+  EXPECT_THAT((*set)->notes(), ElementsAre(HasSubstr("a database that holds keys")));
+  EXPECT_THAT(Load({{.path = path}}), FailsWith(ErrorCode::kRefused, "--allow-secrets"));
+}
+
 TEST_F(ContextSetTest, TheCopyOfASetThatIsDroppedIsGivenUp) {
   std::string text(32u << 20, 'x');
   for (std::size_t at = 80; at < text.size(); at += 80) text[at] = '\n';
