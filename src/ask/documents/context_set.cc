@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,24 +9,20 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <set>
 #include <span>
-#include <thread>
 
+#include "ask/documents/loaded_context.h"
 #include "base/cancel.h"
 #include "base/files/missing_file.h"
 #include "base/files/secret_files.h"
 #include "base/files/walk.h"
-#include "base/hash.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "inspect/containers/archive_library.h"
 #include "inspect/containers/binary_kinds.h"
 #include "inspect/containers/binary_marks.h"
-#include "inspect/text/encoding.h"
 #include "inspect/text/redacted_source.h"
-#include "inspect/text/text_stream.h"
 #include "store/content.h"
 
 namespace dossier::ask {
@@ -36,157 +31,6 @@ namespace {
 // Up to this size a file is read once into memory, described and stored before the first request;
 // above it the copy runs beside the model's first reply.
 constexpr std::uint64_t kReadWhole = 4u << 20;  // bytes
-constexpr std::size_t kCopyBlock = 1u << 20;    // bytes
-
-Result<StoredText> Adopt(store::StoredBody body, std::string_view name) {
-  StoredText text;
-  DOSSIER_ASSIGN_OR_RETURN(text.map, MappedFile::FromFd(body.fd.get(), name));
-  text.fd = std::move(body.fd);
-  text.sha256 = std::move(body.sha256);
-  return text;
-}
-
-// Decodes the whole source to UTF-8 into the store. What the description says of the encoding
-// holds. With `named` the copy has no name there.
-Result<StoredText> StoreDecoded(const inspect::ByteSource& source,
-                                const inspect::Description& description,
-                                const std::optional<FileReference>& named,
-                                const store::ContentStore& content, const CancelToken& cancel) {
-  using Keep = store::ContentWriter::Keep;
-  DOSSIER_ASSIGN_OR_RETURN(
-      auto writer, store::ContentWriter::Start(content, named ? Keep::kOpen : Keep::kStored));
-  const inspect::TextEncoding& encoding = description.encoding;
-  std::string head(4, '\0');
-  DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, source.ReadAt(0, head));
-  inspect::TextStream stream(
-      source, {.kind = encoding.kind,
-               .replace_invalid = encoding.invalid > 0,
-               .start = inspect::BomBytes(encoding.kind, std::string_view(head).substr(0, got)),
-               .block_bytes = kCopyBlock,
-               .cancel = cancel});
-  while (true) {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string_view block, stream.Next());
-    if (block.empty()) break;
-    DOSSIER_RETURN_IF_ERROR(writer.Write(block));
-  }
-  DOSSIER_ASSIGN_OR_RETURN(store::StoredBody body, std::move(writer).Finish());
-  DOSSIER_ASSIGN_OR_RETURN(StoredText text, Adopt(std::move(body), description.name));
-  text.named = named;
-  return text;
-}
-
-// A text in memory that nobody can change any more, for a worker to map.
-Result<StoredText> Seal(std::string_view text, std::string_view name) {
-  StoredText stored;
-  stored.fd = UniqueFd(memfd_create("context", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!stored.fd.valid()) return MakeErrnoError(errno, "memfd_create");
-  DOSSIER_RETURN_IF_ERROR(WriteAll(stored.fd.get(), text));
-  if (fcntl(stored.fd.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
-    return MakeErrnoError(errno, "fcntl");
-  }
-  DOSSIER_ASSIGN_OR_RETURN(stored.map, MappedFile::FromFd(stored.fd.get(), name));
-  stored.sha256 = Sha256Hex(text);
-  return stored;
-}
-
-// `named`: no copy of it is kept.
-std::string ChangedSentence(std::string_view path, const inspect::SourceState& before,
-                            const inspect::SourceState& now,
-                            const std::optional<FileReference>& named) {
-  return fmt::format("{} changed while it was read ({} bytes, now {}); {}", path,
-                     GroupDigits(before.size), GroupDigits(now.size),
-                     named
-                         ? "it is above store.copy_limit, so no copy is stored, and what was read "
-                           "of it may be of no single moment"
-                         : "the stored copy is used");
-}
-
-// One document and its copy, which may still be on its way.
-struct Entry {
-  ContextDocument document;
-  std::shared_ptr<inspect::ByteSource> source;
-  // Of the source, when it was described; unset for what only we can change.
-  std::optional<inspect::SourceState> before;
-  std::optional<FileReference> named;
-  mutable std::once_flag joined;
-  mutable std::future<Result<StoredText>> copy;
-  mutable Result<StoredText> stored = MakeError(ErrorCode::kInternal, "the copy was not started");
-};
-
-class LoadedContext final : public ContextSet {
- public:
-  LoadedContext(std::vector<std::unique_ptr<Entry>> entries, std::vector<std::string> notes,
-                std::uint64_t files_left_out, const CancelToken& cancel)
-      : entries_(std::move(entries)),
-        notes_(std::move(notes)),
-        files_left_out_(files_left_out),
-        stop_(cancel) {
-    for (const auto& entry : entries_) {
-      documents_.push_back(entry->document);
-      characters_ += entry->document.description.counts.chars;
-      bytes_ += entry->document.description.counts.bytes;
-    }
-  }
-
-  ~LoadedContext() override { stop_.Cancel("the context is no longer needed"); }
-
-  // Starts the copies that were put off.
-  void StartCopies(const ContextOptions& options) {
-    for (const auto& entry : entries_) {
-      if (entry->copy.valid() || entry->stored) continue;
-      entry->copy =
-          std::async(std::launch::async,
-                     [content = options.content, how = options.inspect, item = entry.get(),
-                      token = stop_.token()] { return Copy(*item, *content, how, token); });
-    }
-  }
-
-  // What was described may not be what was copied: code must be told of the copy.
-  static Result<StoredText> Copy(const Entry& entry, const store::ContentStore& content,
-                                 const inspect::Options& how, const CancelToken& cancel) {
-    DOSSIER_ASSIGN_OR_RETURN(
-        StoredText text,
-        StoreDecoded(*entry.source, entry.document.description, entry.named, content, cancel));
-    const inspect::SourceState now = entry.source->state();
-    if (!entry.before || now == *entry.before) return text;
-    text.changed = ChangedSentence(entry.document.path, *entry.before, now, entry.named);
-    text.description = inspect::DescribeText(text.map.bytes(), entry.document.path, how);
-    return text;
-  }
-
-  const std::vector<ContextDocument>& documents() const override { return documents_; }
-  std::uint64_t characters() const override { return characters_; }
-  std::uint64_t bytes() const override { return bytes_; }
-  const std::vector<std::string>& notes() const override { return notes_; }
-  std::uint64_t files_left_out() const override { return files_left_out_; }
-
-  Result<const StoredText*> Stored(std::size_t index) const override {
-    if (index >= entries_.size()) {
-      return MakeError(ErrorCode::kInvalidArgument, "document {} of {} does not exist", index,
-                       entries_.size());
-    }
-    Entry& entry = *entries_[index];
-    std::call_once(entry.joined, [&entry] {
-      if (entry.copy.valid()) entry.stored = entry.copy.get();
-    });
-    if (!entry.stored) return tl::unexpected(entry.stored.error());
-    return &*entry.stored;
-  }
-
-  bool WaitForCopies(Clock::Steady until) const override {
-    return std::ranges::all_of(entries_, [until](const auto& entry) {
-      return !entry->copy.valid() || entry->copy.wait_until(until) == std::future_status::ready;
-    });
-  }
-
- private:
-  std::vector<std::unique_ptr<Entry>> entries_;
-  std::vector<ContextDocument> documents_;
-  std::vector<std::string> notes_;
-  std::uint64_t files_left_out_;
-  std::uint64_t characters_ = 0, bytes_ = 0;
-  CancelSource stop_;
-};
 
 // Until stdin has something to read: a silent pipe must not outlive Ctrl-C.
 Status WaitForInput(const std::optional<Millis>& silence, const CancelToken& cancel) {
@@ -261,7 +105,7 @@ class Loader {
 
   Status AddInMemory(std::string_view text, std::string path, std::string name,
                      const std::optional<FileReference>& named, const inspect::Options& how) {
-    auto entry = std::make_unique<Entry>();
+    auto entry = std::make_unique<LoadedDocument>();
     const auto source = inspect::MemorySource(text, path.empty() ? name : path);
     DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
                              inspect::Describe(*source, how, cancel_));
@@ -344,7 +188,7 @@ class Loader {
       if (packed) NotePacked(*packed, &entries_.back()->document);
       return {};
     }
-    auto entry = std::make_unique<Entry>();
+    auto entry = std::make_unique<LoadedDocument>();
     entry->source = std::move(opened);
     // The store sets the time of a body that it is given again.
     if (shown == path) entry->before = entry->source->state();
@@ -469,7 +313,7 @@ class Loader {
         inspect::Description as_file,
         inspect::Describe(*inspect::MemorySource(map.bytes(), shown), inspect_, cancel_));
     DOSSIER_RETURN_IF_ERROR(AddInMemory(SchemaText(*file), shown, std::move(name), named, how));
-    Entry& entry = *entries_.back();
+    LoadedDocument& entry = *entries_.back();
     entry.document.database_file = std::move(as_file);
     entry.document.database = std::move(*file);
     entry.stored->database = std::move(body.fd);
@@ -623,7 +467,7 @@ class Loader {
   }
 
   // Takes the text for one of `kind` if its records are such; whether they are.
-  bool JudgeBy(const inspect::Description& kind, Entry& entry) const {
+  bool JudgeBy(const inspect::Description& kind, LoadedDocument& entry) const {
     inspect::Description& about = entry.document.description;
     if (!entry.stored || inspect::HasRecords(about)) return false;
     if (kind.fields.empty()) return false;  // nothing that its records could share
@@ -682,7 +526,7 @@ class Loader {
   const ContextOptions& options_;
   const inspect::Options inspect_;
   const CancelToken cancel_;
-  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<std::unique_ptr<LoadedDocument>> entries_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> given_;  // device, inode: path
   std::uint64_t twice_ = 0;                                               // files given again
   std::string twice_example_;
