@@ -1,5 +1,5 @@
-// A prompt from sections: a layout says where each stands and what gives way, the result fits the
-// budget, and a report says what became of every section.
+// Assembles a prompt from sections. A layout defines where each section goes and what is cut first,
+// the result fits the token budget, and a report says what happened to every section.
 //
 // [example]
 //   const dossier::Layout layout = dossier::LayoutText(R"(
@@ -18,10 +18,10 @@
 //   std::cout << prompt->tokens << " tokens\n";
 // [/example]
 //
-// With `seed`, the same input gives the same bytes. Units: tokens.
-// Errors: kNotFound (layout, template, a required section without content), kConfig (the layout,
-// with its line), kTooLong (what may not be cut does not fit; sizes named), kInvalidArgument.
-// Ownership: plain values. Thread-safety: functions over files; any thread.
+// With `seed`, the same input gives the same bytes. Units: tokens. Errors: kNotFound (layout,
+// template, a required section without content), kConfig (the layout, with its line), kTooLong (the
+// parts that may not be cut do not fit; the message names the sizes), kInvalidArgument. Ownership:
+// plain values. Thread-safety: functions over files; any thread.
 
 #ifndef DOSSIER_ASSEMBLE_H_
 #define DOSSIER_ASSEMBLE_H_
@@ -37,11 +37,11 @@
 
 namespace dossier {
 
-// Which layout: docs/formats/layouts.md has its keys. Made by one of the functions below.
+// Selects a layout; docs/formats/layouts.md describes its keys. Made by one of the functions below.
 struct Layout {
   std::string name, file, text;
 };
-Layout LayoutNamed(std::string name);  // of the user's folders, else built in
+Layout LayoutNamed(std::string name);  // from the user's folders, else a built-in one
 Layout LayoutFile(std::string path);
 Layout LayoutText(std::string yaml);
 
@@ -49,34 +49,34 @@ Layout LayoutText(std::string yaml);
 struct Section {
   std::string name;
   std::string text;
-  std::vector<std::string> items;  // instead of a text, where the layout says `fit: items`
-  std::vector<Message> turns;      // instead of a text, for a history
+  std::vector<std::string> items;  // instead of `text`, if the layout says `fit: items`
+  std::vector<Message> turns;      // instead of `text`, for a history
 };
 
 struct AssembleOptions {
-  Model model;             // whose window, tokenizer and rules hold
-  std::string model_name;  // or one of the catalog that is not opened; both empty: the default
-  std::optional<std::int64_t> budget;          // tokens; unset: what the layout says
+  Model model;             // provides the window, tokenizer and rules
+  std::string model_name;  // or the name of a catalog model, not opened; both empty: the default
+  std::optional<std::int64_t> budget;          // tokens; unset: the layout's budget
   std::optional<std::int64_t> reserve_output;  // tokens for the reply
   std::map<std::string, std::string> variables;
-  std::string layouts_dir;            // folder with layouts/ and prompts/ that comes first
-  std::optional<std::uint64_t> seed;  // of the boundaries around untrusted text; unset: random
+  std::string layouts_dir;            // folder with layouts/ and prompts/, searched first
+  std::optional<std::uint64_t> seed;  // for the boundaries around untrusted text; unset: random
 };
 
 struct SectionReport {
   std::string name, zone;
   std::int64_t tokens = 0;
   std::string outcome;  // "kept", "cut", "dropped", "absent"
-  std::string reason;   // why it was cut or dropped; else empty
+  std::string reason;   // why it was cut or dropped; otherwise empty
 };
 
 struct Assembled {
-  std::vector<Message> messages;  // the system text first, if there is one
-  std::int64_t tokens = 0;        // of the whole request
-  bool exact = false;             // the count
+  std::vector<Message> messages;  // the system text comes first, if there is one
+  std::int64_t tokens = 0;        // size of the whole request
+  bool exact = false;             // whether `tokens` is an exact count
   std::vector<SectionReport> sections;
   std::vector<std::string> warnings;
-  std::string report;  // all that is known, as JSON (docs/schemas/assembly-report.schema.json)
+  std::string report;  // the complete report as JSON (docs/schemas/assembly-report.schema.json)
 };
 
 Result<Assembled> Assemble(const Layout& layout, const std::vector<Section>& sections,

@@ -1,4 +1,4 @@
-// Asking running work to stop.
+// Lets one thread ask running work to stop.
 // [example]
 //   #include <dossier/inspect.h>
 //   dossier::CancelSource source;  // held by whoever may cancel
@@ -28,16 +28,16 @@ namespace dossier {
 
 class CancelToken {
  public:
-  CancelToken() = default;  // never cancelled
+  CancelToken() = default;  // a token that is never cancelled
 
   bool cancelled() const { return state_ && state_->cancelled.load(std::memory_order_acquire); }
-  // Why, as given to Cancel; empty while not cancelled.
+  // The reason given to Cancel; empty while not cancelled.
   std::string reason() const;
 
-  // Runs `callback` once, when cancelled (at once if it already is), on the cancelling thread.
-  // Returns an id for Forget; 0 for a token that can never be cancelled.
+  // Runs `callback` once on cancellation, in the cancelling thread, or immediately if already
+  // cancelled. Returns an id for Forget, or 0 if this token can never be cancelled.
   std::uint64_t OnCancel(std::function<void()> callback) const;
-  // After it returns, the callback is not running and will not run. Must not be called from inside
+  // Once it returns, the callback is not running and will never run. Must not be called from inside
   // that callback.
   void Forget(std::uint64_t id) const;
 
@@ -58,7 +58,7 @@ class CancelToken {
 class CancelSource {
  public:
   CancelSource() : state_(std::make_shared<CancelToken::State>()) {}
-  // A source that is also cancelled when `parent` is.
+  // Makes a source that is also cancelled when `parent` is.
   explicit CancelSource(const CancelToken& parent);
   ~CancelSource();
   CancelSource(const CancelSource&) = delete;

@@ -1,5 +1,5 @@
-// A conversation that is kept in a file: each message is answered with all that was said before,
-// old turns are shortened where they no longer fit, and another process can go on with it.
+// A conversation that is stored in a file. The model sees all earlier messages; old turns are
+// shortened when they no longer fit, and another process can continue the conversation.
 //
 // [example]
 //   auto model = dossier::Model::Open("gpt-5-mini");
@@ -12,15 +12,14 @@
 //   if (reply && reply->error) std::cerr << reply->error->message << "\n";
 // [/example]
 //
-// Context commands of configurations are not run here: what a program wants the model to see it
-// sends. Units: tokens. Errors of Open: kInvalidArgument (no model, a bad id), kDamaged (the file),
-// kConfig and kRefused (the user's own configuration);
-// of Send: those of the file, kInvalidArgument. What the model fails with is in ChatReply::error,
-// with the text that had arrived.
-// Ownership: a Conversation owns nothing that outlives it but its file. Move-only. Thread-safety:
-// one call at a time for each Conversation; several, also of one file, in several threads and
-// processes. Callbacks come from another thread, or from the caller's; they must not
-// block and must not throw.
+// Context commands from configuration files are not run here: the program sends what the model
+// should see. Units: tokens. Errors of Open: kInvalidArgument (no model, a bad id), kDamaged (the
+// file), kConfig and kRefused (the user's own configuration). Errors of Send: those of the file,
+// kInvalidArgument. A failure of the model is returned in ChatReply::error, together with the text
+// that had arrived. Ownership: a Conversation owns nothing that outlives it except its file.
+// Move-only. Thread-safety: one call at a time per Conversation; several Conversations, even of one
+// file, may be used in several threads and processes. Callbacks come from another thread or from
+// the caller's; they must not block or throw.
 
 #ifndef DOSSIER_CHAT_H_
 #define DOSSIER_CHAT_H_
@@ -42,23 +41,23 @@ namespace dossier {
 
 struct ChatOptions {
   Model model;
-  std::string id;      // of the conversation, made if it is not there; "": a new one
-  std::string folder;  // of the conversations; "": the user's own
-  std::string system;  // text of a new conversation
-  Memory memory;       // none: off
+  std::string id;      // conversation id, created if it does not exist; "": a new id
+  std::string folder;  // folder of conversations; "": the user's own
+  std::string system;  // system text of a new conversation
+  Memory memory;       // none: no memory
   std::string layouts_dir;
 };
 
 struct SendOptions {
   std::function<void(std::string_view text)> on_text;  // parts of the reply as they arrive
-  std::function<void(std::string_view line)> on_note;  // retries, what was shortened
+  std::function<void(std::string_view line)> on_note;  // retries, and what was shortened
   CancelToken cancel;
 };
 
 struct ChatReply {
-  std::string text;       // as far as it came
+  std::string text;       // the text that arrived, even if incomplete
   std::string finish;     // "stop", "length", …
-  std::int64_t turn = 0;  // number in the conversation, from 1
+  std::int64_t turn = 0;  // turn number in the conversation, from 1
   Usage usage;
   std::vector<std::string> warnings;
   std::optional<Error> error;
@@ -73,7 +72,7 @@ class Conversation {
   ~Conversation();
 
   Result<ChatReply> Send(std::string_view message, const SendOptions& options = {});
-  // All messages, the oldest first; empty before the first is answered.
+  // Returns all messages, oldest first; empty until the first message is answered.
   Result<std::vector<Message>> History() const;
   const std::string& id() const;
 

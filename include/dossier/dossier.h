@@ -1,13 +1,13 @@
-// All of libdossier. Each header below stands alone and begins with what it is for.
+// Includes all of libdossier. Each header below can be used alone and begins with its purpose.
 //
 // [example]
 //   auto about = dossier::Inspect("notes.csv");
 //   if (about) std::cout << about->hint << "\n";
 // [/example]
 //
-// Errors, units, ownership and thread-safety are stated in each header. Names change only with a
-// line in CHANGELOG.md; the ABI may change until version 1.0, so that programs are compiled anew
-// for a new version.
+// Each header states its errors, units, ownership and thread-safety. A name changes only with an
+// entry in CHANGELOG.md. The ABI may change until version 1.0, so recompile programs for each new
+// version.
 
 #ifndef DOSSIER_DOSSIER_H_
 #define DOSSIER_DOSSIER_H_

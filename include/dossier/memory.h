@@ -1,5 +1,5 @@
-// What is remembered between runs and conversations: facts by key, records that are searched, both
-// rendered into a prompt under a budget. One SQLite file; branches of it see their parent's.
+// Remembers facts (by key) and records (by search) across runs and conversations and renders them
+// into a prompt within a budget. One SQLite file; its branches also see their parent's content.
 //
 // [example]
 //   auto memory = dossier::Memory::Open("memory.sqlite");
@@ -12,11 +12,11 @@
 //   if (auto text = memory->Render({.query = "linker", .max_chars = 2000})) std::cout << *text;
 // [/example]
 //
-// Secrets are taken out before anything is stored. Units: characters are code points.
-// Errors: kNotFound (the file, a key, a branch), kLocked (another process holds it for long), kIo,
-// kPermission, kDamaged, kConfig (a newer version), kInvalidArgument (a name, a value; a memory
-// that was moved from). Ownership: a Memory is a handle; copies share one open store.
-// Thread-safety: all methods from any thread; several processes may use one file.
+// Secrets are removed before anything is stored. Units: characters are code points. Errors:
+// kNotFound (the file, a key, a branch), kLocked (another process holds it too long), kIo,
+// kPermission, kDamaged, kConfig (written by a newer version), kInvalidArgument (a name or value; a
+// moved-from memory). Ownership: a Memory is a handle; copies share one open store. Thread-safety:
+// all methods from any thread; several processes may use one file.
 
 #ifndef DOSSIER_MEMORY_H_
 #define DOSSIER_MEMORY_H_
@@ -49,34 +49,34 @@ struct MemoryHit {
 };
 
 struct RenderOptions {
-  std::string query;  // what the prompt is about: chooses records; empty: facts and events alone
+  std::string query;  // the prompt's subject, selects records; empty: only facts and events
   std::optional<std::int64_t> max_chars;  // unset: 24,000
 };
 
 class Memory {
  public:
-  // `path`: the file; "": the user's own, which the command uses outside of projects.
+  // `path` names the file; "" means the user's own, which the command uses outside of projects.
   static Result<Memory> Open(const std::string& path, const MemoryOptions& options = {});
 
   Memory() = default;
   explicit operator bool() const { return impl_ != nullptr; }
 
-  // Facts by key: few and short, always part of a prompt.
+  // Facts by key: few and short, included in every prompt.
   Status Set(std::string_view key, std::string_view value);
   Result<std::string> Get(std::string_view key) const;
   Status Forget(std::string_view key);
 
-  // Records: as many as there are, found by search. Returns the number of the record; a text that
-  // is there already keeps its own.
+  // Adds a record; there may be any number, found by search. Returns the record's number. A text
+  // that is already stored keeps its number.
   Result<std::int64_t> Add(std::string_view text, const RecordOptions& options = {});
-  // Best first.
+  // Returns the best matches first.
   Result<std::vector<MemoryHit>> Search(std::string_view query, int count = 10) const;
 
-  // As it stands in prompts; "" if nothing is remembered.
+  // Returns the text as it appears in prompts; "" if nothing is remembered.
   Result<std::string> Render(const RenderOptions& options = {}) const;
 
-  // The same store seen from a branch, which is made if needed: it sees what this one holds now and
-  // what it adds itself.
+  // Returns the same store seen from a branch, which is created if needed. The branch sees what
+  // this one holds now and what it adds itself.
   Result<Memory> Fork(std::string_view branch) const;
   std::string branch() const;
   std::string path() const;

@@ -1,4 +1,4 @@
-// Python code of a model, run behind walls: no network, no files but those given, limits on all.
+// Runs a model's Python code in isolation: no network, only the given files, limits on everything.
 //
 // [example]
 //   auto sandbox = dossier::Sandbox::Open({.texts = {{"log.txt", "error: a\nok\nerror: b\n"}}});
@@ -8,12 +8,12 @@
 //   if (auto n = sandbox->Get("n")) std::cout << *n << "\n";  // 2: names live on between calls
 // [/example]
 //
-// What the code does wrong is a result, not an error. Units: bytes, milliseconds.
-// Errors: kUnavailable (the worker, or a layer of isolation that this machine lacks; with the way
-// out), kNotFound (a variable, with the nearest), kDied (the worker, three times), kCancelled,
-// kInvalidArgument (a sandbox that was moved from, a text that is not UTF-8), kIo.
-// Ownership: a Sandbox owns its process; the destructor ends it. Move-only. Thread-safety: one call
-// at a time, but Interrupt from any thread; different sandboxes are independent.
+// An error in the code is a result, not an Error. Units: bytes, milliseconds. Errors: kUnavailable
+// (the worker, or an isolation layer that this machine lacks; with the remedy), kNotFound (a
+// variable, with the nearest name), kDied (the worker died three times), kCancelled,
+// kInvalidArgument (a moved-from sandbox, a text that is not UTF-8), kIo. Ownership: a Sandbox owns
+// its process; the destructor ends it. Move-only. Thread-safety: one call at a time, except
+// Interrupt, which any thread may call; different sandboxes are independent.
 
 #ifndef DOSSIER_SANDBOX_H_
 #define DOSSIER_SANDBOX_H_
@@ -30,43 +30,43 @@
 
 namespace dossier {
 
-// A text that code sees: `context` is the only one, or the list of all.
+// A text that code sees in `context`: the text itself if it is the only one, else a list of all.
 struct SandboxText {
-  std::string name;  // open(name) finds it, too
+  std::string name;  // open(name) also finds it
   std::string text;  // UTF-8
 };
 
 struct SandboxOptions {
   std::vector<SandboxText> texts;
-  // kDegraded: go on without layers that are missing here; the report says which.
+  // kDegraded: continue without the layers that are missing here; the report names them.
   enum class Isolation { kStrict, kDegraded } isolation = Isolation::kStrict;
-  std::vector<std::string> read_folders;      // that code may read, beside the standard library
-  std::string worker;                         // the worker's path; empty: where it was installed
-  std::chrono::milliseconds cpu{120'000};     // of one call of Run
-  std::chrono::milliseconds silence{60'000};  // in which code does not work
+  std::vector<std::string> read_folders;      // readable in addition to the standard library
+  std::string worker;                         // path of the worker; empty: where it was installed
+  std::chrono::milliseconds cpu{120'000};     // CPU time per call of Run
+  std::chrono::milliseconds silence{60'000};  // longest time in which code may be idle
   std::uint64_t memory = 1ull << 30;
-  std::uint64_t output = 10u << 20;  // kept of one call of Run
-  std::uint64_t seed = 0;            // of `random`
+  std::uint64_t output = 10u << 20;  // kept per call of Run
+  std::uint64_t seed = 0;            // seed of Python's `random`
   CancelToken cancel;
 };
 
 struct CodeResult {
-  // kLimit: a limit stopped it. kDied: its worker did, and was replaced.
+  // kLimit: a limit stopped the code. kDied: the worker died and was replaced.
   enum class Status { kOk, kError, kInterrupted, kLimit, kDied } status = Status::kOk;
-  std::string output;  // what it printed, then the value of its last expression
-  std::string error;   // "KeyError: 'size'", and the line; empty: none
+  std::string output;  // what the code printed, then the value of its last expression
+  std::string error;   // such as "KeyError: 'size'", with the line; empty: none
   std::vector<std::string> notes;
   std::chrono::milliseconds cpu{0}, wall{0};
 };
 
-// Interpreters that are kept warm for calls of Ask: the first call starts what the next ones find.
-// A handle; copies share them, and they end with the last. Thread-safety: from many threads at
-// once.
+// Keeps interpreters warm between calls of Ask, so that only the first call has to start them. A
+// handle; copies share the interpreters, which end with the last copy. Thread-safety: may be used
+// from many threads at once.
 class SandboxPool {
  public:
-  // Errors: kUnavailable, as Sandbox::Open. The options' texts and `cancel` are not looked at.
+  // Errors: kUnavailable, as for Sandbox::Open. The options' texts and `cancel` are ignored.
   static Result<SandboxPool> Make(const SandboxOptions& options = {});
-  SandboxPool() = default;  // none
+  SandboxPool() = default;  // an empty handle
 
   struct Impl;
 
@@ -85,13 +85,13 @@ class Sandbox {
   ~Sandbox();
 
   Result<CodeResult> Run(std::string_view code, const CancelToken& cancel = {});
-  // str() of a variable, at most `max_bytes` of it.
+  // Returns str() of a variable, at most `max_bytes` of it.
   Result<std::string> Get(std::string_view name, std::uint64_t max_bytes = 1 << 20);
-  // Forgets what code assigned, but for the names in `keep`.
+  // Deletes the names that code has assigned, except those in `keep`.
   Status Reset(const std::vector<std::string>& keep = {});
-  // Stops the code that runs now; Run returns kInterrupted.
+  // Stops the code that is running; Run returns kInterrupted.
   void Interrupt();
-  // The walls that hold, as JSON (dossier.sandbox/1).
+  // Returns the isolation layers in effect, as JSON (dossier.sandbox/1).
   Result<std::string> Report() const;
 
  private:

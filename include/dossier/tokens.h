@@ -1,4 +1,4 @@
-// How many tokens a text costs, exactly where the vocabulary is known, else with a stated margin.
+// Counts the tokens of a text: exactly if the vocabulary is known, else with a stated margin.
 //
 // [example]
 //   dossier::Result<dossier::TokenCount> count = dossier::CountTokens("How many is this?");
@@ -11,10 +11,10 @@
 //   std::cout << tokenizer->Prefix(text, 3) << "\n";  // at most 3 tokens of it
 // [/example]
 //
-// Units: tokens. Errors: kInvalidArgument (no such encoding, with the nearest; both options),
+// Units: tokens. Errors: kInvalidArgument (no such encoding, with the nearest; both options set),
 // kConfig (no such model), kNotFound and kDamaged (a vocabulary file), kUnavailable (Encode without
-// a vocabulary). Ownership: a Tokenizer is a handle; copies share the vocabulary. One that was
-// moved from counts as `estimate`. Thread-safety: may be used from many threads.
+// a vocabulary). Ownership: a Tokenizer is a handle; copies share the vocabulary. A moved-from
+// Tokenizer counts as `estimate`. Thread-safety: may be used from many threads.
 
 #ifndef DOSSIER_TOKENS_H_
 #define DOSSIER_TOKENS_H_
@@ -31,38 +31,38 @@
 namespace dossier {
 
 struct TokenOptions {
-  // "o200k_base", "cl100k_base", "gguf:FILE", "hf:FILE", "chars", "bytes"; one of the two, or
-  // none: o200k_base.
+  // "o200k_base", "cl100k_base", "gguf:FILE", "hf:FILE", "chars" or "bytes". Set this or `model`,
+  // or neither for o200k_base.
   std::string encoding;
-  std::string model;  // the vocabulary of a model of the catalog; no key is needed
+  std::string model;  // use the vocabulary of this catalog model; no key is needed
 };
 
 struct TokenCount {
   std::int64_t tokens = 0;
   bool exact = false;
-  double margin = 0;  // share by which the true count may be higher; 0 if exact
+  double margin = 0;  // fraction by which the true count may be higher; 0 if exact
 
-  // The count to budget with.
+  // Returns the count to use for budgets.
   std::int64_t upper() const;
 };
 
 class Tokenizer {
  public:
   static Result<Tokenizer> Open(const TokenOptions& options = {});
-  // As `model` counts. Errors: kInvalidArgument for none.
+  // Counts as `model` does. Errors: kInvalidArgument for an empty Model.
   static Result<Tokenizer> Of(const Model& model);
 
   Tokenizer() = default;
 
   TokenCount Count(std::string_view utf8) const;
-  // The longest start or end of `utf8` of at most `limit` tokens that cuts no character: a view
-  // into `utf8`.
+  // Return the longest start or end of `utf8` with at most `limit` tokens that splits no character,
+  // as a view into `utf8`.
   std::string_view Prefix(std::string_view utf8, std::int64_t limit) const;
   std::string_view Suffix(std::string_view utf8, std::int64_t limit) const;
-  // Numbers of the vocabulary.
+  // Returns token ids of the vocabulary.
   Result<std::vector<std::uint32_t>> Encode(std::string_view utf8) const;
   std::string name() const;     // "o200k_base"
-  std::string warning() const;  // why counts are estimates where they should be exact; else empty
+  std::string warning() const;  // why counts are estimates instead of exact; else empty
 
   struct Impl;
 
@@ -71,7 +71,7 @@ class Tokenizer {
   std::shared_ptr<const Impl> impl_;
 };
 
-// One text. A vocabulary is opened in about a millisecond.
+// Counts one text. Opening a vocabulary takes about a millisecond.
 Result<TokenCount> CountTokens(std::string_view utf8, const TokenOptions& options = {});
 
 }  // namespace dossier
