@@ -1,12 +1,12 @@
-// What requests will take before they are sent, a person's word above a limit, and what all runs of
-// a user took in the last hours.
+// Spending: estimates of requests before they are sent, a person's confirmation above a limit, and
+// the total of a user's runs in the last hours.
 //
 //   CallEstimate whole;
 //   for (const model::Request& request : batch) whole.Add(EstimateOf(sub.entry, request, tokens));
 //   SpendGuard guard({.calls = 100, .ask = ask_on_terminal}, ledger);
 //   DOSSIER_RETURN_IF_ERROR(guard.Allow(whole));       // nothing of the batch is sent before
 //
-// Thread-safety: SpendGuard from any thread; the rest are values and pure functions.
+// Thread-safety: SpendGuard may be used from any thread; the rest are values and pure functions.
 
 #ifndef DOSSIER_ASK_SPENDING_H_
 #define DOSSIER_ASK_SPENDING_H_
@@ -27,29 +27,29 @@
 namespace dossier::ask {
 
 struct CallEstimate {
-  std::int64_t calls = 0;   // requests that would leave
-  std::int64_t cached = 0;  // prompts whose reply is kept already: no request
-  std::int64_t input = 0;   // tokens of the prompts
-  std::int64_t output = 0;  // tokens of the replies, at the most
-  // Nano-dollars, at the most: long replies and no cache of the provider. Unset: no price is known.
+  std::int64_t calls = 0;   // requests that would be sent
+  std::int64_t cached = 0;  // prompts whose reply is already stored: no request
+  std::int64_t input = 0;   // tokens in the prompts
+  std::int64_t output = 0;  // maximum tokens in the replies
+  // Upper bound in nano-dollars (long replies, no provider cache). Unset: the price is unknown.
   std::optional<std::int64_t> nano_usd = 0;
-  bool estimated = false;  // input is no exact count; it is what the prompts have at the most
+  bool estimated = false;  // `input` is an upper bound, not an exact count
 
   void Add(const CallEstimate& more);
-  // {"calls", "cached", "tokens", "output_tokens", "usd"}; usd is null where it is unknown. And
-  // "estimated": true where the tokens are.
+  // {"calls", "cached", "tokens", "output_tokens", "usd"}; usd is null if unknown. Also
+  // "estimated": true if the tokens are estimated.
   JsonObject ToJson() const;
 };
-// One request: its prompt has `tokens`, its reply at most what its sampling says.
+// Estimates one request: a prompt of `tokens` and the longest reply that its sampling allows.
 CallEstimate EstimateOf(const model::Entry& entry, const model::Request& request,
                         std::int64_t tokens);
 
-// Above which number of requests, or of US dollars, a person is asked.
+// The number of requests or US dollars above which a person is asked.
 struct ConfirmAbove {
   std::optional<std::int64_t> calls;
   std::optional<double> usd;
-  // Whether to go on, told of all that the run took and now wants. Empty: nobody can be asked,
-  // which is a no.
+  // Asks whether to continue, given all that the run used and now wants. Empty: nobody can be
+  // asked, which counts as no.
   std::function<bool(const CallEstimate& whole)> ask;
 
   bool armed() const { return calls || usd; }
@@ -62,35 +62,35 @@ class SpendGuard {
       : above_(std::move(above)), ledger_(ledger) {}
 
   bool armed() const { return above_.armed(); }
-  // Whether requests that take `planned` may leave. Asks once where the run would pass the limit,
-  // and again each time that what it takes has doubled; may wait for a person. Errors: kRefused, by
-  // a no, and ever after.
+  // Checks that requests that take `planned` may be sent. Asks once when the run would pass the
+  // limit, and again each time its total has doubled; may wait for a person. Errors: kRefused after
+  // a no, and for all later calls.
   Status Allow(const CallEstimate& planned);
 
  private:
   const ConfirmAbove above_;
   const model::Ledger& ledger_;
   std::mutex mutex_;
-  CallEstimate agreed_;  // to what the person said yes
+  CallEstimate agreed_;  // what the person agreed to
   std::optional<Error> refused_;
 };
 
-// What runs took: requests that were sent, tokens both ways, nano-dollars as far as known.
+// What runs used: requests sent, tokens both ways, nano-dollars as far as known.
 struct Spent {
   std::int64_t calls = 0, tokens = 0, nano_usd = 0;
 };
-// Of all runs of `journal`, finished, running or killed, in events from `since` on. Errors: kIo,
-// kDamaged.
+// Sums up all runs of `journal` (finished, running or killed), from events since `since`. Errors:
+// kIo, kDamaged.
 Result<Spent> SpentSince(store::Journal& journal, Clock::Wall since);
 
-// What a user's runs may take together within a time that moves along.
+// The budget for all runs of a user together within a sliding time window.
 struct WindowBudget {
   Millis window{0};
   std::optional<std::int64_t> calls, tokens;
   std::optional<double> usd;
 };
-// What `spent` leaves of the budget, as limits of the next run: unset where it has none. Errors:
-// kLimit where nothing is left, naming the limit and the window.
+// What `spent` leaves of the budget, as limits for the next run; a field is unset if it has no
+// limit. Errors: kLimit if nothing is left, naming the limit and the window.
 struct WindowRest {
   std::optional<std::int64_t> calls, tokens;
   std::optional<double> usd;

@@ -1,13 +1,12 @@
-// Tools of a caller: functions that the code of a run may call beside ours. A program of the
-// caller, or of a program that uses this library, answers; it runs on the host, outside the
-// sandbox.
+// Tools of a caller: functions that code in a run may call besides the built-in ones. A program of
+// the caller, or the program that uses this library, implements them; it runs on the host, outside
+// the sandbox.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(request.tools, ReadTools(yaml, "tools.yml", environment));
 //   // in code: rate(currency="EUR", day="2026-11-26")
 //
-// Arguments come from code of a model: they are checked against the tool's schema before anything
-// else hears of them. Thread-safety: a tool may be called from many threads at once, and so is
-// `run`.
+// Arguments come from a model's code, so they are checked against the tool's schema before anything
+// else sees them. Thread-safety: a tool, and so its `run`, may be called from many threads at once.
 
 #ifndef DOSSIER_ASK_TOOLS_H_
 #define DOSSIER_ASK_TOOLS_H_
@@ -28,29 +27,29 @@ namespace dossier::ask {
 
 struct Tool {
   std::string name, description;
-  model::JsonSchema parameters;  // of an object; its properties in the order of the arguments
-  int retry = 0;                 // how often it is tried again after a failure
-  // Given arguments that fit. Errors: any; kTimeout and kFailed are tried again.
+  model::JsonSchema parameters;  // of an object; properties in argument order
+  int retry = 0;                 // retries after a failure
+  // Called only with arguments that fit. Errors: any; kTimeout and kFailed are retried.
   std::function<Result<ExactJson>(const JsonObject& arguments, const CancelToken& cancel)> run;
 };
 
-// The tools of a file: a YAML list of `name`, `description`, `parameters` (JSON Schema of an
+// Reads the tools of a file: a YAML list of `name`, `description`, `parameters` (JSON Schema of an
 // object, or of its properties), `command` (argv; gets the arguments as a JSON object on stdin,
-// prints JSON or a text), `timeout` (30 s) and `retry` (0). Errors: kConfig with file and line;
-// names that are no identifiers, keywords, ours, or there twice are told of all at once.
+// prints JSON or text), `timeout` (30 s) and `retry` (0). Errors: kConfig with file and line; all
+// invalid names (not an identifier, keyword, built-in, duplicate) are reported at once.
 Result<std::vector<Tool>> ReadTools(std::string_view yaml, std::string_view file,
                                     std::vector<std::string> environment);
-// Whether the names of all may be functions of code. Errors: kConfig, naming all that may not.
+// Checks that all names can be functions of code. Errors: kConfig, naming all that cannot.
 Status CheckToolNames(std::span<const Tool> tools);
 
-// Checks, calls, and calls again as often as the tool wants. `retried` is told why, each time.
-// Errors: kInvalidArgument (the arguments do not fit; nothing ran), else those of the tool.
+// Checks the arguments and calls the tool, with its retries. `retried` gets the reason for each
+// retry. Errors: kInvalidArgument (the arguments do not fit; nothing ran), else those of the tool.
 Result<ExactJson> CallTool(const Tool& tool, const JsonObject& arguments, const CancelToken& cancel,
                            const std::function<void(const Error& error)>& retried);
 
-// "rate(currency: string, day: string = optional): The rate of a day."; a line each.
+// Returns lines such as "rate(currency: string, day: string = optional): The rate of a day.".
 std::string DescribeTools(std::span<const Tool> tools);
-// For SessionSpec::features: [{"name", "description", "parameters": [names]}].
+// Returns JSON for SessionSpec::features: [{"name", "description", "parameters": [names]}].
 JsonArray ToolFeatures(std::span<const Tool> tools);
 
 }  // namespace dossier::ask

@@ -1,10 +1,10 @@
-// One call of the recursive engine: turns of "reply, run its code, show the output" until an answer
-// is accepted or a limit ends it.
+// Runs one call of the recursive engine: turns of "reply, run its code, show the output" until an
+// answer is accepted or a limit ends it.
 //
 //   CallLoop loop(run, metadata, moved, open_workbench);
 //   CallResult result = loop.Run();
 //
-// Sequential code on the caller's thread. Thread-safety: one owner.
+// Sequential code in the caller's thread. Thread-safety: one owner.
 
 #ifndef DOSSIER_ASK_LOOP_CALL_LOOP_H_
 #define DOSSIER_ASK_LOOP_CALL_LOOP_H_
@@ -33,17 +33,17 @@
 
 namespace dossier::ask {
 
-// What the prompts say about the context; made once a run.
+// What the prompts say about the context; made once per run.
 struct Metadata {
   std::string documents, doc_count;  // "1 document", "1"
   std::string total_chars, doc_sizes, hint;
-  std::string doc_unlisted;  // of doc_sizes, the lines that say more than the hint
+  std::string doc_unlisted;  // lines of doc_sizes that say more than the hint
   ShownPassages passages;
-  std::string sizes;   // every size that the description tells, as plain numbers
-  std::string access;  // small models: which name holds the data, in one or two sentences
+  std::string sizes;   // all sizes in the description, as plain numbers
+  std::string access;  // small models: names the variable with the data, in 1 or 2 sentences
   std::vector<std::string> hint_values;  // for the grounding gate
-  // By the field's name as the hint shows it, over all documents: the distinct values of the first
-  // records, for fields that have few (numbers and booleans as text), and the names of the types.
+  // By the field's name in the hint, over all documents: the distinct values in the first records,
+  // for fields with few (numbers and booleans as text), and the names of the types.
   std::map<std::string, std::vector<std::string>> field_values, field_types;
   std::uint64_t characters = 0;
 };
@@ -59,49 +59,48 @@ struct CallResult {
   std::optional<Error> error;
   int attempts = 1, agreeing = 1;
   std::vector<std::string> doubts;
-  std::string last_output;           // where no answer was handed in
-  std::vector<std::string> printed;  // by code, out of data
+  std::string last_output;           // if no answer was handed in
+  std::vector<std::string> printed;  // by code, from data
 };
 
-// Marks an answer that is kept although it is not as the caller requires: it is partial (exit 11;
-// without the evidence that is required, 15).
+// Marks an answer as partial that is kept although it fails a requirement of the caller (exit code
+// 11, or 15 if required evidence is missing).
 void MarkNotAsRequired(std::string_view gate, const std::string& complaint, CallResult* result);
-// The text of the answer has all its numbers; its value could not hold some.
+// Warns that only the answer's text has all its numbers, because its value could not hold some.
 void WarnOfTexts(const CallLog& log);
 
 class CallLoop {
  public:
-  // Makes the workbench when the first code has to run: the first request does not wait for it.
-  // The workbench must outlive the loop.
+  // Makes the workbench when the first code has to run, so that the first request does not wait for
+  // it. The workbench must outlive the loop.
   using OpenWorkbench = std::function<Result<Workbench*>()>;
 
-  // `moved` takes what no longer fits the prompts.
+  // `moved` receives what no longer fits the prompts.
   CallLoop(RunState& run, const Metadata& metadata, MovedTurns& moved, OpenWorkbench open);
   CallResult Run();
-  // The first prompt, without sending it.
+  // Returns the first prompt without sending it.
   Result<assembly::Assembled> FirstPrompt();
-  // The turn that is running, for budget().
+  // Returns the current turn, for budget().
   int turn() const { return turn_; }
-  // The results that the model was shown in requests that it answered, and the
-  // passages among them.
+  // Return the results that the model was shown in answered requests, and the passages among them.
   const std::vector<std::string>& shown_results() const { return shown_results_; }
   const std::vector<Passage>& passages_shown() const;
 
  private:
-  // How a turn ended: an answer, the end of the call, or the feedback for the next one.
+  // How a turn ended: with an answer, the end of the call, or feedback for the next turn.
   struct TurnEnd {
     std::optional<Offer> accepted;
-    std::string stop_reason;  // not empty: go to extract
-    std::string stalled;      // why this attempt leads nowhere; empty: it may
+    std::string stop_reason;  // not empty: continue with extraction
+    std::string stalled;      // why this attempt leads nowhere; empty: it may succeed
     std::optional<Error> error;
   };
 
-  // How a block ended. What is behind it counts on its effects: the rest of a reply runs only
-  // behind whole blocks.
+  // How a block ended. Later blocks rely on its effects, so the rest of a reply runs only after
+  // blocks that ended whole.
   struct BlockEnd {
     enum class Kind { kWhole, kRaised, kRefused } kind = Kind::kWhole;
-    std::optional<Offer> offer;  // it handed an answer in
-    std::optional<Error> error;  // of the sandbox
+    std::optional<Offer> offer;  // the answer that it handed in
+    std::optional<Error> error;  // from the sandbox
   };
   static BlockEnd::Kind KindOf(const sandbox::BlockResult& result);
 
@@ -120,14 +119,14 @@ class CallLoop {
   std::map<std::string, std::string> Values() const;
   std::string BudgetLine() const;
 
-  // The reply to the turn's prompt; one that was cut is asked for again once, with more room.
+  // Gets the reply to the turn's prompt; asks once more, with more room, if the reply was cut off.
   Result<model::Reply> AskTurn(const assembly::Assembled& prompt);
   Millis TimeBehindReply() const;
   std::optional<model::Reply> ArrivedFinal(std::string partial) const;
 
-  // call_turn.cc: what is done with one reply.
+  // call_turn.cc: processing one reply.
   Status NeedWorkbench();
-  bool MayHoldNames() const;  // of code that ran, here or for earlier questions of the session
+  bool MayHoldNames() const;  // of code that ran, here or for earlier session questions
   TurnEnd Act(const model::Reply& reply);
   Extraction Extract(const model::Reply& reply);
   std::optional<Submission> SubmissionOf(const model::Reply& reply,
@@ -135,7 +134,7 @@ class CallLoop {
   TurnEnd TakeSubmission(const Submission& submission, std::size_t blocks);
   Result<sandbox::BlockResult> RunSubmission(const std::string& code);
   TurnEnd CutTwice(const BareAnswer& bare);
-  // Why the call is stalled with this turn; empty: it is not.
+  // Returns why this turn shows that the call is stalled; empty: it is not.
   std::string Stalled(const model::Reply& reply, StallWatch::Ran ran);
   TurnEnd RunBlocks(const Extraction& extraction, const BareAnswer& bare);
   BlockEnd RunBlock(const CodeBlock& block, Feedback* feedback);
@@ -152,7 +151,7 @@ class CallLoop {
   std::optional<Refusal> Require(Offer* offer, Repairs repairs);
   TurnEnd Decide(Offer offer, Feedback* feedback);
   TurnEnd Continue(Feedback feedback);
-  SubcallTally TakeTally();  // of the sub-calls since the last one
+  SubcallTally TakeTally();  // of the sub-calls since the last call
   bool HasReadContext();
   GateSituation Situation(std::string_view answer);
   std::string ValueLeftOut(std::string_view answer);
@@ -178,7 +177,7 @@ class CallLoop {
   Result<assembly::Assembled> ClosingPrompt(const std::string& reason);
   std::optional<Offer> ReadClosing(const model::Reply& reply);
   CallResult KeepDraft(RunStatus status, std::optional<Error> error);
-  // A signal's: the answers of the vote so far, else the draft.
+  // For an interrupting signal: returns the answers of the vote so far, else the draft.
   CallResult Interrupted(Error error);
   CallResult Ended(RunStatus status);
   void WarnOfSkippedRows();
@@ -195,37 +194,37 @@ class CallLoop {
   Ballot ballot_;
   Evidence evidence_;
   StallWatch stall_;
-  StallWatch cut_replies_;  // their texts
+  StallWatch cut_replies_;  // texts of replies that were cut off
   FailedBlocks failed_;
-  std::set<std::size_t> records_used_;  // documents whose records code asked for
+  std::set<std::size_t> records_used_;  // documents whose records code requested
 
   model::FinishReserve kept_;  // for the closing request
-  Millis longest_reply_{0};    // of the turns, where the run has a limit of time
+  Millis longest_reply_{0};    // of the turns, if the run has a time limit
   std::vector<std::string> shown_results_;
   int turn_ = 0;
-  std::optional<std::int64_t> seconds_left_;  // when the turn began; unset: no limit
-  int turns_replied_ = 0;                     // an interrupted or refused request is no turn
+  std::optional<std::int64_t> seconds_left_;  // at the start of the turn; unset: no limit
+  int turns_replied_ = 0;                     // an interrupted or refused request is not a turn
   int errors_in_a_row_ = 0;
   int blocks_run_ = 0;
   int attempt_ = 0;        // fresh starts so far; raises the temperature
-  int failed_turns_ = 0;   // in a row, without an output or an accepted answer
+  int failed_turns_ = 0;   // consecutive turns without output or accepted answer
   Transcript transcript_;  // what was sent and received
   PromptRoom room_;
   PassageReader reader_;
-  std::string results_;                           // the newest feedback: the request zone
-  std::string short_results_;                     // what will stand for it once it is old
-  std::string request_note_;                      // instead of the reminder, once
-  std::vector<sandbox::VariableInfo> variables_;  // behind the newest block
-  std::optional<Offer> draft_;        // the newest answer that was handed in and not accepted
-  std::optional<AnswerKind> wanted_;  // unset: not asked yet
-  std::optional<NamedValues> named_values_;  // unset: not looked for yet
-  // Of the question and the answer that is weighed: in running text, and in all documents.
+  std::string results_;                           // the newest feedback, for the request zone
+  std::string short_results_;                     // replaces results_ once it is old
+  std::string request_note_;                      // replaces the reminder once
+  std::vector<sandbox::VariableInfo> variables_;  // after the newest block
+  std::optional<Offer> draft_;                    // newest answer handed in but not accepted
+  std::optional<AnswerKind> wanted_;              // unset: not asked yet
+  std::optional<NamedValues> named_values_;       // unset: not looked for yet
+  // Of the question and the answer being checked: in running text, and in all documents.
   WordRarity rarity_, all_words_;
-  // Those that no feedback has told of; those of the call; those of the newest block.
+  // Tallies: not yet reported in feedback; of the whole call; of the newest block.
   SubcallTally untold_, all_subcalls_, newest_block_;
   bool asked_is_it_ = false;
-  std::map<std::string_view, int> repairs_;  // of answers that are not as required, by gate
-  bool refused_final_ = false;               // a final that had no value was refused
+  std::map<std::string_view, int> repairs_;  // of answers that fail a requirement, by gate
+  bool refused_final_ = false;               // a final answer without a value was refused
   std::vector<LimitHit> limits_hit_;
 };
 

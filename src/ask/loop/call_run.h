@@ -1,10 +1,10 @@
-// One call from its context to its result: the root's, or a child's.
+// Runs one call, the root's or a child's, from its context to its result.
 //
 //   CallEnd end = RunCall(run, pool);                       // the root
 //   CallTree tree(64, ChildRunner(get_pool));               // children, each on its own thread
 //
-// The sandbox makes ready while the first prompt is made and answered, and ends with the call.
-// Thread-safety: one call a thread, any number at once.
+// The sandbox starts while the first prompt is prepared and answered, and ends with the call.
+// Thread-safety: one call per thread, any number at once.
 
 #ifndef DOSSIER_ASK_LOOP_CALL_RUN_H_
 #define DOSSIER_ASK_LOOP_CALL_RUN_H_
@@ -24,15 +24,15 @@ namespace dossier::ask {
 
 struct CallEnd {
   CallResult result;
-  Coverage::Shares read;                            // of the call's context
+  Coverage::Shares read;                            // shares of the call's context
   std::optional<sandbox::IsolationReport> sandbox;  // unset: no code ran
 };
 
-// `begun` is the session of its code, if that has been begun already.
+// `begun` is the session for its code, if it was already started.
 CallEnd RunCall(RunState& run, sandbox::Pool& pool, std::unique_ptr<BegunSession> begun = nullptr);
 
-// An answer over a file of which no copy is kept, and which changed while it was read, may be of no
-// state that the file ever had. Waits for copies; called where all of them were needed.
+// Adds a doubt if a file without a stored copy changed while it was read: the answer may then match
+// no state that the file ever had. Waits for copies; called only if all copies were needed.
 void DoubtChangedContexts(const RunState& run, CallResult* result);
 
 // Runs children of any call of a run. `get_pool` is called when the first code may run.

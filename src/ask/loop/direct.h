@@ -1,4 +1,4 @@
-// One plain call over a context that fits, and the search that stands beside a hint.
+// Answers with one plain call over a context that fits, and searches passages to show with a hint.
 
 #ifndef DOSSIER_ASK_LOOP_DIRECT_H_
 #define DOSSIER_ASK_LOOP_DIRECT_H_
@@ -14,40 +14,40 @@
 
 namespace dossier::ask {
 
-// The whole context and the question. Errors: kTooLong if it does not fit the window; kIo.
+// The prompt with the whole context and the question. Errors: kTooLong if it does not fit; kIo.
 Result<assembly::Assembled> AssembleDirect(RunState& run);
 
-// The prompt of a layout ("direct", "direct_again", …) over `context`, with `reply_tokens` kept for
-// the reply. Errors: kTooLong if it does not fit the window.
+// Assembles the prompt of a layout ("direct", "direct_again", …) over `context`, with
+// `reply_tokens` reserved for the reply. Errors: kTooLong if it does not fit the window.
 Result<assembly::Assembled> AssembleOverContext(RunState& run, std::string_view layout,
                                                 const std::string& context,
                                                 std::int64_t reply_tokens);
 
 struct DirectAnswer {
   CallResult result;
-  // Set if the answer was checked and did not stand: the same question to code may settle it.
+  // Set if the answer failed its check; asking the same question to code may settle it.
   std::optional<PlainAnswer> unsettled;
 };
 
-// Errors: the model's; kTooLong when the provider says so.
+// Errors: the model's; kTooLong if the provider reports it.
 Result<DirectAnswer> AnswerDirectly(RunState& run);
 
-// How rare the words of `text` are in the documents that are no records, or in all.
+// Measures how rare the words of `text` are in the documents that are not records, or in all.
 enum class Documents { kText, kAll };
 WordRarity MeasureContextWords(const RunState& run, std::string_view text,
                                Documents which = Documents::kText);
 
-// The paragraphs of free text that share the question's rarest words; empty where there are none.
+// Returns the free-text paragraphs that share the question's rarest words; empty if there are none.
 ShownPassages FindPassagesFor(const RunState& run);
 
 struct ModeDecision {
   Mode mode = Mode::kRecursive;  // never kAuto
   ContextTokens size;            // of question, context and template
-  std::int64_t threshold = 0;    // direct up to here
+  std::int64_t threshold = 0;    // the largest size for direct mode
   std::string reason;
 };
 
-// Errors: kTooLong for `--mode direct` with too large a context, naming tokens and limit.
+// Errors: kTooLong for `--mode direct` with too large a context, with the tokens and the limit.
 Result<ModeDecision> DecideMode(RunState& run);
 
 }  // namespace dossier::ask

@@ -1,15 +1,15 @@
-// Whether a small model's plain answer over a whole context may be believed.
+// Decides whether a small model's plain answer over a whole context can be trusted.
 //
 //   const DirectCheck check = CheckDirect(run, context, result.text);
 //   if (check.settled) return *check.settled;   // what the readings agree on
 //   … the question goes to code; check.leading is one vote there
 //
 // A plain answer of a small model is wrong about one time in three, and its own probabilities do
-// not tell which (docs/small-models.md). Three things together do: whether it says the same again
-// after it has copied the sentences that it answers from; whether what it says stands in the
-// context, since a count that stands nowhere was made up; and whether the model, asked for it,
-// finds that the context states an answer. All requests begin alike, so the context is read once
-// where the server keeps prefixes. Waits for the model. Thread-safety: one run, one thread.
+// not show when (docs/small-models.md). Three checks together do: whether it answers the same again
+// after copying the sentences it answers from; whether the answer occurs in the context, since a
+// count that occurs nowhere was made up; and whether the model, when asked, finds that the context
+// states an answer. All requests have the same prefix, so a server that caches prefixes reads the
+// context once. Waits for the model. Thread-safety: one run, one thread.
 
 #ifndef DOSSIER_ASK_LOOP_DIRECT_CHECK_H_
 #define DOSSIER_ASK_LOOP_DIRECT_CHECK_H_
@@ -24,24 +24,24 @@
 namespace dossier::ask {
 
 struct DirectCheck {
-  std::optional<std::string> settled;  // the answer that may be given
-  std::string leading;  // what most readings say and the context holds; empty if there is no such
+  std::optional<std::string> settled;  // the answer to give
+  std::string leading;  // the answer of most readings that the context contains; empty: none
   int readings = 0, agreeing = 0;
-  bool stopped = false;  // a request failed or a limit left no room: code would not get far either
-  bool interrupted = false;  // it was stopped from outside
-  std::string doubt;         // why nothing is settled, in a sentence; empty if something is
+  bool stopped = false;      // a request failed or a limit left no room: code would fail as well
+  bool interrupted = false;  // stopped from outside
+  std::string doubt;         // why nothing is settled, in a sentence; else empty
 };
 
-// Whether this run checks such a plain answer: that of a small model which may be asked more than
-// once, and short. Two right summaries share few words, so prose is not compared.
+// Returns true if this run checks such an answer: a short one, of a small model that may be asked
+// more than once. Prose is not compared, since two correct summaries share few words.
 bool ChecksDirect(const RunState& run, std::string_view answer);
 
-// `context`: all of it, as the model was shown it. `answer`: what it said first. A request that
-// fails, or that a limit does not allow, leaves the answer unsettled.
+// `context` is the whole context as shown to the model, `answer` its first answer. A request that
+// fails or exceeds a limit leaves the answer unsettled.
 DirectCheck CheckDirect(RunState& run, const std::string& context, const std::string& answer);
 
-// The readings that agree with one of them, as indices: the largest such group, the earliest of
-// equals. Empty answers agree with nothing.
+// Returns the indices of the largest group of readings that agree with one reading; the earliest
+// among equals. Empty answers agree with nothing.
 std::vector<std::size_t> LargestAgreeing(const std::vector<std::string>& answers,
                                          const std::string& question);
 

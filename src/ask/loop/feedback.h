@@ -1,8 +1,8 @@
-// What the model is told after its code ran.
+// Renders what the model is told after its code ran.
 //
 //   std::string text = RenderFeedback({.blocks = ran}, style);
 //
-// Everything that comes from code, files or models stands inside a data fence. Thread-safety: pure.
+// All content from code, files or models is inside a data fence. Thread-safety: pure.
 
 #ifndef DOSSIER_ASK_LOOP_FEEDBACK_H_
 #define DOSSIER_ASK_LOOP_FEEDBACK_H_
@@ -26,20 +26,20 @@ struct RanBlock {
 struct Feedback {
   std::vector<RanBlock> blocks;
   std::size_t blocks_not_run = 0;
-  enum class Echo { kNo, kYes } echo = Echo::kNo;  // head each output with its code
+  enum class Echo { kNo, kYes } echo = Echo::kNo;  // print the code above each output
   std::vector<std::string> messages;               // from gates, extraction, a restarted worker
   SubcallTally subcalls;                           // since the last feedback
 };
 
 struct FeedbackStyle {
   int depth = 1;
-  std::size_t output_chars = 20000;  // code points shown of one block
+  std::size_t output_chars = 20000;  // code points shown per block
   Cut cut = Cut::kEnd;
   enum class Share {
     kWhole,
     kLimited
-  } share = Share::kLimited;        // of the context, as TruncateTurn limits it
-  std::uint64_t context_chars = 0;  // code points; what that share is a share of
+  } share = Share::kLimited;        // of the context, as limited by TruncateTurn
+  std::uint64_t context_chars = 0;  // code points of the context, for that share
   Observe observe = Observe::kFull;
   std::string boundary;
   sandbox::Dialect dialect = sandbox::Dialect::kPython;
@@ -47,15 +47,15 @@ struct FeedbackStyle {
 
 std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style);
 
-// The part of a block's output that RenderFeedback shows of it, as far as other blocks of its turn
-// leave it room: what lies behind the cut is no ground for an answer.
+// Returns the part of a block's output that RenderFeedback shows, if other blocks of its turn leave
+// enough room. Output after the cut cannot support an answer.
 std::string SeenOutput(const sandbox::BlockResult& result, const FeedbackStyle& style);
 
-// "Variables: rows (list), total (int)", at most `most` of them and without _*; "" if there are
-// none. Code chooses the names of its types: nothing of them can break the line or get long.
+// Returns "Variables: rows (list), total (int)", at most `most` of them and without _*; "" if there
+// are none. Type names come from code, so they are kept short and cannot break the line.
 std::string VariablesLine(const std::vector<sandbox::VariableInfo>& variables, std::size_t most);
 
-// One block's error as the model sees it: type, message, the failing line; at most 4,000
+// Renders one block's error for the model: type, message, the failing line; at most 4,000
 // characters.
 std::string RenderError(const sandbox::BlockError& error);
 

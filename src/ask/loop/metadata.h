@@ -1,4 +1,4 @@
-// What the prompts say about a context.
+// Builds what the prompts say about a context.
 //
 // Thread-safety: pure.
 

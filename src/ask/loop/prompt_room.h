@@ -1,15 +1,15 @@
-// Prompts with a history that fit: when one gets too long, old turns make room.
+// Assembles prompts with a history, and compacts old turns when a prompt gets too long.
 //
 //   PromptRoom room(run, transcript);
 //   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt,
 //                            room.Assemble("turn", values, {.turn = 7}));
 //
-// Room is made for several turns at a time, as each change of an old message costs the provider's
-// cached prefix: from compact-at of the window down to two thirds of that. What would free little
-// is not done before the history has to be cut otherwise.
+// Compaction covers several turns at a time, since each change of an old message invalidates the
+// provider's cached prefix: from the fraction compact-at of the window down to two thirds of that.
+// A step that would free little is skipped unless the history would have to be cut.
 //
-// Every step is in the journal (`compaction.done`), and a history that is cut all the same is
-// warned of. Thread-safety: one owner.
+// Every step is in the journal (`compaction.done`), and a warning reports a history that had to be
+// cut anyway. Thread-safety: one owner.
 
 #ifndef DOSSIER_ASK_LOOP_PROMPT_ROOM_H_
 #define DOSSIER_ASK_LOOP_PROMPT_ROOM_H_
@@ -25,7 +25,7 @@
 
 namespace dossier::ask {
 
-// The most that one summary may cost, for a window of so many tokens.
+// Returns the token limit for one summary, given the window in tokens.
 std::int64_t SummaryTokens(std::int64_t window);
 
 class PromptRoom {
@@ -33,10 +33,10 @@ class PromptRoom {
   // Both must outlive this.
   PromptRoom(RunState& run, Transcript& transcript) : run_(run), transcript_(transcript) {}
 
-  // For which turn of which attempt a prompt is made.
+  // The turn and attempt that a prompt is for.
   struct TurnInfo {
     int turn = 1, attempt = 0;
-    enum class Summaries { kYes, kNo } summaries = Summaries::kYes;  // no: no call is left for one
+    enum class Summaries { kYes, kNo } summaries = Summaries::kYes;  // kNo: no call is left
   };
   // Errors: those of PromptBook::Assemble; kCancelled.
   Result<assembly::Assembled> Assemble(std::string_view layout,

@@ -4,9 +4,9 @@
 //   if (auto decided = ballot.Count(offer, printed, Ballot::Chance::kMore)) return *decided;
 //   StartAfresh();                                     // another attempt is wanted
 //
-// Two attempts that agree decide, unless both are doubtful (Offer::doubt) and a third is not:
-// models agree on a name that they invented. Without agreement the first one stands whose answer
-// nothing speaks against, else the first. Thread-safety: one owner.
+// Two attempts that agree decide the vote, unless both are doubtful (Offer::doubt) and a third is
+// not: models also agree on names that they invented. Without agreement the first answer without
+// doubts wins, else the first answer. Thread-safety: one owner.
 
 #ifndef DOSSIER_ASK_POLICY_BALLOT_H_
 #define DOSSIER_ASK_POLICY_BALLOT_H_
@@ -26,19 +26,19 @@ class Ballot {
   enum class Chance { kMore, kLast };  // whether another attempt is still possible
   enum class End { kOpen, kAgreed, kDisagreed, kCutShort };
 
-  // `wanted`: attempts at most; 1: the first answer counts.
+  // `wanted` is the maximum number of attempts; 1: the first answer counts.
   Ballot(int wanted, std::string question) : wanted_(wanted), question_(std::move(question)) {}
 
-  // The offer that decides, or none while another attempt is wanted. `printed`: what the code of
-  // this attempt printed.
+  // Returns the offer that decides, or none if another attempt is wanted. `printed` is what the
+  // code of this attempt printed.
   std::optional<Offer> Count(Offer offer, std::string_view printed, Chance chance);
 
   bool empty() const { return candidates_.empty(); }
-  // Attempts that were counted, and how many of them gave the answer that decided.
+  // The number of counted attempts, and how many of them gave the deciding answer.
   std::size_t size() const { return counted_; }
   int agreeing() const { return end_ == End::kAgreed && counted_ > 1 ? 2 : 1; }
   End end() const { return end_; }
-  // Ends the vote with the answers there are; at least one.
+  // Ends the vote with the answers so far; there must be at least one.
   Offer CutShort();
 
  private:

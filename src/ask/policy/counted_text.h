@@ -1,4 +1,4 @@
-// Whether a number is how often a text stands somewhere, and whether a passage is made of rows.
+// Tells whether a number counts the occurrences of a text, and whether a passage is a table.
 //
 //   if (IsCountOf("2", "mules", texts)) AskWhetherThatIsMeant("mules");
 //
@@ -12,15 +12,15 @@
 
 namespace dossier::ask {
 
-// Whether one of the numbers of `answer` is how often `part` stands in `texts` altogether, in this
-// or in any case of its letters. False where all those places begin a line: headings and the like
-// are what is counted then, not mentions. False, too, where it is the number of texts, of several,
-// in which `part` stands: receipts are counted then, not what they mention.
+// Returns true if a number in `answer` is how often `part` occurs in all `texts` together, with or
+// without regard to case. False if all occurrences begin a line: then headings and the like are
+// counted, not mentions. Also false if it is the number of texts (of several) that contain `part`:
+// then receipts are counted, not what they mention.
 bool IsCountOf(std::string_view answer, std::string_view part,
                std::span<const std::string_view> texts);
 
-// Whether `passage` is a table: at least five lines, nearly all with the same number, two or more,
-// of the same mark between cells. An answer that stands in a part of a table is one cell of many.
+// Returns true if `passage` is a table: at least five lines, nearly all with the same number (two
+// or more) of the same cell separator. An answer in a part of a table is one cell of many.
 bool IsRows(std::string_view passage);
 
 }  // namespace dossier::ask

@@ -1,11 +1,11 @@
-// What the code of one call has shown so far: the ground on which an answer must stand.
+// The evidence that the code of one call has shown so far, on which an answer must be based.
 //
 //   Evidence evidence(question, hint_values);
 //   evidence.AddCode(code);
 //   evidence.AddClean(code, result);
 //   if (auto offer = evidence.ProseAnswer("It is 42.")) …
 //
-// Thread-safety: one owner. The two views given must outlive the object.
+// Thread-safety: one owner. Both views passed in must outlive the object.
 
 #ifndef DOSSIER_ASK_POLICY_EVIDENCE_H_
 #define DOSSIER_ASK_POLICY_EVIDENCE_H_
@@ -25,63 +25,63 @@ namespace dossier::ask {
 
 class Evidence {
  public:
-  // `hint_values`: what the hint showed as examples (CheckGrounded).
+  // `hint_values` are the example values in the hint (CheckGrounded).
   Evidence(std::string_view question, std::span<const std::string> hint_values)
       : question_(question), hint_values_(hint_values) {}
 
-  // A block is about to run.
+  // Notes that a block is about to run.
   void AddCode(std::string code) { code_.push_back(std::move(code)); }
-  // A block ran without error. What the model has `seen` of its output is evidence if the block
-  // touched data, and without the texts that the code says itself; its numbers, if the block
-  // computed them from such as outputs of this attempt have shown.
+  // Notes that a block ran without error. The output that the model has `seen` is evidence if the
+  // block touched data, except texts that the code itself contains; numbers count even without data
+  // if the block computed them from numbers in outputs of this attempt.
   void AddClean(std::string_view code, const sandbox::BlockResult& result, std::string seen);
-  // A block raised or was stopped: what it had shown by then came out of data all the same.
+  // Notes that a block raised or was stopped: what it had shown by then still came from data.
   void AddRaised(const sandbox::BlockResult& result, std::string_view seen);
-  // What `code` handed over as its answer, by the same rule.
+  // Adds what `code` handed in as its answer, by the same rule.
   void AddHanded(std::string_view code, const sandbox::BlockResult& result);
-  // Remembers the names, then drops those of earlier attempts: an attempt that sees the results of
-  // another is no independent one.
+  // Remembers the names, then removes those of earlier attempts: an attempt that sees another's
+  // results is not independent.
   void NoteNames(std::vector<sandbox::VariableInfo>* variables);
-  // A line `ASKED: the first hundred rows` of a reply, with words of the question, says that the
-  // question asks for a part: then a part of so many rows or documents leaves nothing out.
+  // Reads a reply's line `ASKED: the first hundred rows`, which has words of the question: the
+  // question asks for a part, so a part of that many rows or documents leaves nothing out.
   void NoteAsked(std::string_view reply);
-  // A new attempt stands on its own outputs only. Code and the count of clean blocks stay.
+  // Starts a new attempt, which has only its own outputs. Code and clean-block count are kept.
   void StartAfresh();
 
-  // Whether a block without error has touched data, in this attempt or an earlier one.
+  // Returns true if a block without error has touched data, in this or an earlier attempt.
   bool touched_data() const { return touched_data_; }
   bool printed_anything() const { return !printed_.empty(); }
-  // What came out of data, newest last.
+  // What came from data, newest last.
   const std::vector<std::string>& shown() const { return shown_; }
-  // Of these, what blocks printed: without the answers that they handed in.
+  // The printed part of shown(), without the answers handed in.
   const std::vector<std::string>& outputs() const { return outputs_; }
-  // The same with the texts that the code says itself: names that it gave to what it counted.
+  // As outputs(), with the texts that the code itself contains, such as labels for counts.
   const std::vector<std::string>& whole_outputs() const { return whole_outputs_; }
-  // Conditions of this attempt that fit nothing in the data, and that no later block of it wrote in
-  // a way that does: why it may have found nothing.
+  // Conditions of this attempt that matched nothing in the data, and that no later block of it
+  // wrote in a form that does: a possible reason for empty results.
   const std::vector<std::string>& unmatched() const { return unmatched_; }
-  // Whether the newest output that is nothing is proved to be (BlockResult::Nothing).
+  // Returns true if the newest empty output is proved to be right (BlockResult::Nothing).
   bool nothing_proved() const { return nothing_proved_; }
-  // What the newest of the outputs leaves out that `answer` stands in, or of all where it stands in
-  // none, a sentence each; without parts of as many rows as the question itself names, of documents
-  // that it names, and of what it asks for as the model said. `sizes`: of the context.
+  // Returns what the newest output that contains `answer` leaves out (or all outputs, if none
+  // does), one sentence each, except parts with as many rows as the question names, documents that
+  // it names, and parts that it asks for according to the model. `sizes` are the context's sizes.
   std::vector<std::string> LeftOut(std::string_view answer, std::string_view sizes) const;
-  // What the newest clean block looked for in texts.
+  // What the newest clean block searched for in texts.
   const std::vector<std::string>& searched() const { return searched_; }
-  // A day, or another text of three numbers or more, to which the newest clean block keeps although
-  // neither the question nor what was printed before names it; empty: there is none.
+  // Returns a date, or another text with three or more numbers, to which the newest clean block is
+  // limited although neither the question nor earlier output names it; empty if there is none.
   std::string UnnamedDay() const;
   const std::vector<std::string>& code() const { return code_; }
-  // That of this attempt only.
+  // The code of this attempt only.
   std::span<const std::string> attempt_code() const { return std::span(code_).subspan(earlier_); }
-  // The newest output, if it is one short value of the wanted kind.
+  // Returns the newest output if it is one short value of the wanted kind.
   std::optional<std::string> PrintedValue(AnswerKind wanted) const;
 
-  // A small model often states the answer in a sentence instead of the asked form. If every number,
-  // quote and example value in it stands in what code printed, it is an answer.
+  // Makes an offer from prose: a small model often answers in a sentence instead of the requested
+  // form. It counts if code printed every number, quote and example value in it.
   std::optional<Offer> ProseAnswer(std::string_view text) const;
-  // A small model that was shown an output and writes the same program again has nothing to add:
-  // the output is its answer.
+  // Makes an offer from repeated code: a small model that repeats a program after seeing its output
+  // has nothing to add, so the output is its answer.
   std::optional<Offer> RepeatedAnswer(std::string_view code) const;
 
  private:
@@ -92,13 +92,13 @@ class Evidence {
   const std::string_view question_;
   const std::span<const std::string> hint_values_;
   bool touched_data_ = false;
-  bool part_asked_ = false;  // by the question, as the model quoted it
+  bool part_asked_ = false;  // the question asks for a part, as quoted by the model
   bool nothing_proved_ = false;
   std::size_t earlier_ = 0;                                   // blocks of earlier attempts
-  std::vector<std::vector<sandbox::BlockResult::Gap>> gaps_;  // of each of shown_
+  std::vector<std::vector<sandbox::BlockResult::Gap>> gaps_;  // for each of shown_
   std::vector<std::string> printed_, shown_, outputs_, whole_outputs_, code_, unmatched_, searched_,
       days_;
-  std::string clean_code_;                   // the newest block that ran without error, as CodeKey
+  std::string clean_code_;                   // CodeKey of the newest block that ran without error
   std::set<std::string> names_, old_names_;  // of variables: all, and those of earlier attempts
 };
 

@@ -1,12 +1,12 @@
-// Values of the data that a question names, and that the code which answers it leaves out.
+// Finds values of the data that a question names but the code that answers it ignores.
 //
 //   const NamedValues values(texts, fields, question);
 //   const std::string left_out = values.LeftOut(code, outputs);  // "billing": all were counted
 //
-// A small model that is asked for one service's timeouts counts the timeouts of all, and does so in
-// every attempt. Which words of a question are values and which are speech, no list of words can
-// tell, but the data can: a value stands at the same place of each row that holds it, and not in
-// every row. Words of free text stand anywhere. Thread-safety: immutable once made.
+// A small model that is asked for one service's timeouts counts the timeouts of all, in every
+// attempt. No word list can tell which words of a question are values, but the data can: a value
+// occurs at the same place of each row that contains it, and not in every row. Words of free text
+// occur anywhere. Thread-safety: immutable after construction.
 
 #ifndef DOSSIER_ASK_POLICY_NAMED_VALUES_H_
 #define DOSSIER_ASK_POLICY_NAMED_VALUES_H_
@@ -21,32 +21,32 @@
 
 namespace dossier::ask {
 
-// Whether `question` writes that name of a document, with or without its folders: `config.go` and
-// `server/config.go` name "server/config.go". A name without a mark in it ("notes") may be speech.
+// Returns true if `question` contains that document name, with or without folders: `config.go` and
+// `server/config.go` name "server/config.go". A name without punctuation may be a plain word.
 bool NamesDocument(std::string_view question, std::string_view name);
 
 class NamedValues {
  public:
-  // Looks for words of `question` in the lines of `texts`, which are records of one or more lines
-  // each; names of `fields` are no values. Reads the first megabytes of each text. The texts must
+  // Looks for words of `question` in the lines of `texts`, which are records of one or more lines;
+  // names in `fields` are not values. Reads the first megabytes of each text. The texts must
   // outlive the object.
   NamedValues(std::vector<std::string_view> texts, const std::set<std::string, std::less<>>& fields,
               std::string_view question);
 
-  // The first value of the question that `code` leaves out; empty if it leaves out none. A value is
-  // not left out that a text constant of the code or one of `seen` (outputs, the answer) says, that
-  // the code expresses by another value of the same place ("open" for "not shipped"), or that
-  // nearly all rows have which the code's other constants pick.
+  // Returns the first value of the question that `code` ignores; empty if there is none. A value is
+  // not ignored if it is in a text constant of the code or in one of `seen` (outputs, the answer),
+  // if the code expresses it by another value of the same place ("open" for "not shipped"), or if
+  // nearly all rows that the code's other constants select have it.
   std::string LeftOut(std::span<const std::string> code, std::span<const std::string> seen) const;
 
-  std::vector<std::string> words() const;  // the values, as the question writes them
+  std::vector<std::string> words() const;  // the values, as written in the question
 
  private:
   using Hashes = std::unordered_set<std::uint64_t>;
   struct Value {
     std::string word;
     std::uint64_t hash = 0;
-    std::uint64_t place = 0;  // where it stands in its rows
+    std::uint64_t place = 0;  // position in its rows
   };
   bool IsExpressed(const Value& value, const Hashes& constants) const;
 

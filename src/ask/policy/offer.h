@@ -1,4 +1,4 @@
-// An answer that was handed in and is not accepted yet.
+// An answer that was handed in but is not accepted yet.
 
 #ifndef DOSSIER_ASK_POLICY_OFFER_H_
 #define DOSSIER_ASK_POLICY_OFFER_H_
@@ -15,8 +15,8 @@ struct Offer {
   Source source = Source::kNone;
   std::optional<Json> value;
   bool numbers_as_text = false;  // `value` has texts for numbers that JSON cannot hold
-  enum class Quoted { kNo, kYes } quoted = Quoted::kNo;  // in quotation marks, which `text` lacks
-  // The check that it fails and why, in a sentence; both empty if nothing speaks against it.
+  enum class Quoted { kNo, kYes } quoted = Quoted::kNo;  // in quotation marks, not in `text`
+  // The check that it fails and the reason, in a sentence; both empty if there is no objection.
   std::string failed_check, doubt;
 };
 

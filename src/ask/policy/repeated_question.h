@@ -1,5 +1,5 @@
-// Whether a prompt is the question again and nothing else: small models hand their own question on,
-// and the model that gets it, without any data, invents an answer (small-models.md 14).
+// Detects a prompt that only repeats the question: small models pass their own question on, and the
+// model that gets it, without any data, invents an answer (small-models.md 14).
 //
 //   if (RepeatsQuestion("What is the largest package?", question)) Refuse();
 //
@@ -12,8 +12,8 @@
 
 namespace dossier::ask {
 
-// True if `prompt` is at most twice as long as `question` and three of four of its words stand in
-// `question`, in any case. Words of fewer than four bytes, mostly "the" and "how", do not count.
+// Returns true if `prompt` is at most twice as long as `question` and three of four of its words
+// are in `question`, in any case. Words under four bytes, mostly "the" and "how", do not count.
 bool RepeatsQuestion(std::string_view prompt, std::string_view question);
 
 }  // namespace dossier::ask

@@ -1,4 +1,4 @@
-// Two small memories of a call: replies that lead nowhere, and blocks that failed.
+// Two small memories of a call: replies that made no progress, and blocks that failed.
 //
 //   StallWatch watch;
 //   if (watch.Note({.ran = StallWatch::Ran::kNothing})) EndWithExtract("stalled");
@@ -24,11 +24,11 @@ class StallWatch {
   enum class Ran { kNothing, kBlocks };
   struct Turn {
     Ran ran = Ran::kNothing;
-    std::string_view output;  // what the turn's blocks gave, as the model is shown it
+    std::string_view output;  // output of the turn's blocks, as shown to the model
   };
 
-  // Counts a turn without an accepted answer. Why the call is stalled, if it is: in three turns in
-  // a row nothing ran, or the output was the same; else empty.
+  // Counts a turn without an accepted answer. Returns why the call is stalled (in three consecutive
+  // turns nothing ran, or the output was the same), or an empty text if it is not.
   std::string_view Note(const Turn& turn);
 
  private:
@@ -40,9 +40,9 @@ class FailedBlocks {
  public:
   static constexpr std::size_t kRemembered = 3;
 
-  // `code` raised an error.
+  // Notes that `code` raised an error.
   void Add(std::string_view code);
-  // Whether it is one of the last three that did.
+  // Returns true if `code` is one of the last three that raised.
   bool Holds(std::string_view code) const;
 
  private:

@@ -1,4 +1,4 @@
-// The engine's prompts: every one comes from a layout, loaded once a run.
+// The engine's prompts. Each comes from a layout, which is loaded once per run.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(PromptBook book, PromptBook::Load({.profile = Profile::kSmall},
 //   folders)); DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt,
@@ -21,7 +21,7 @@
 
 namespace dossier::ask {
 
-// What the prompts of one run share.
+// Settings that all prompts of one run share.
 struct PromptStyle {
   Profile profile = Profile::kLarge;  // never kAuto
   int depth = 1;
@@ -35,24 +35,24 @@ class PromptBook {
   // warnings. Errors: as driver::ReadUserSections.
   Result<std::vector<std::string>> ReadUserSections(const driver::SectionSources& sources);
 
-  // The whole prompt of a layout ("turn", "extract", "compact", "direct", "subcall",
-  // "subcall_context", "map_batch", "map_one"), with the run's values by name.
+  // Returns the whole prompt of a layout ("turn", "extract", "compact", "direct", "subcall",
+  // "subcall_context", "map_batch", "map_one"), filled with the run's values by name.
   Result<assembly::Assembled> Assemble(std::string_view layout, const driver::BoundModel& model,
                                        const std::map<std::string, std::string>& values,
                                        std::vector<assembly::Section> sections,
                                        std::string_view boundary,
                                        std::int64_t reserve_output) const;
-  // A single template of this style ("reminder", "code_required", "final_refused", …).
+  // Returns a single template of this style ("reminder", "code_required", "final_refused", …).
   Result<std::string> Text(std::string_view name, const std::map<std::string, std::string>& values,
                            std::string_view boundary) const;
-  // What these prompts come from: {"layouts":{NAME:SHA-256},"templates":{FILE:SHA-256}};
-  // after ReadUserSections, where there are some, also "sections":{LAYOUT:{NAME:SHA-256}}.
+  // The sources of these prompts: {"layouts":{NAME:SHA-256},"templates":{FILE:SHA-256}}; after
+  // ReadUserSections also "sections":{LAYOUT:{NAME:SHA-256}}, if there are any.
   const JsonObject& manifest() const { return manifest_; }
 
  private:
   std::map<std::string, assembly::Layout, std::less<>> layouts_;
   std::map<std::string, assembly::Template, std::less<>> templates_;
-  std::map<std::string, driver::UserSections, std::less<>> user_sections_;  // by role of the layout
+  std::map<std::string, driver::UserSections, std::less<>> user_sections_;  // by the layout's role
   std::vector<assembly::ToolSpec> tools_;  // of the turns, for models that call tools
   JsonObject manifest_;
 };

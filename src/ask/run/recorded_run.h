@@ -1,4 +1,4 @@
-// What a run of the journal was about, so that it can be taken up again.
+// Reads what a recorded run was about, so that it can be continued or forked.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const store::Event started, journal.EventAt(run, 1));
 //   DOSSIER_ASSIGN_OR_RETURN(auto sources, RecordedSources(journal, run));
@@ -22,48 +22,47 @@
 
 namespace dossier::ask {
 
-// What the journal says of the beginning of a run that can be taken up again. Errors: kUsage (a run
-// of another kind, or one that was begun by a program whose settings are in no command line);
-// kNotFound (no such run; it was imported, and its context is not here). Each says what to do.
+// Returns the first event of a run that can be continued. Errors: kUsage (a run of another kind, or
+// one started by a program whose settings are not in a command line); kNotFound (no such run, or an
+// imported one whose context is not here). Each message says what to do.
 Result<store::Event> StartToTakeUp(store::Journal& journal, const std::string& run);
 
-// Whether the run ended before it had an answer. Errors: kLocked (it is running); kNotFound (it is
-// finished), with the way on.
+// Checks that the run ended before it had an answer. Errors: kLocked (it is running); kNotFound (it
+// is finished), with what to do instead.
 Status CheckUnfinished(store::Journal& journal, const std::string& run);
 
-// The contexts of a run under the names that they had: files by their path, what came from stdin, a
-// command or an address from the store. Paths are relative to the folder in which the run was
-// started. Errors: kNotFound naming the one that is neither there nor stored.
+// Returns the contexts of a run under their recorded names: files by their path; input from stdin,
+// a command or an address from the store. Paths are relative to the folder in which the run was
+// started. Errors: kNotFound, naming one that is neither there nor stored.
 Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal, const std::string& run);
 
-// What a fork changes; empty: as it was.
+// What a fork changes; an empty field means no change.
 struct ForkEdits {
   std::string question, model;
   std::string code;  // its first new block
-  std::string from;  // of EditsOf: the run that was forked; empty: the run is no fork
+  std::string from;  // set by EditsOf: the run that was forked; empty: not a fork
 };
 
-// Who is at a fork once it is there: the process that made it, or nobody yet, so that any process
-// may resume it.
+// Who holds a new fork: the process that made it, or nobody yet, so that any process may resume it.
 enum class ForkHeld : std::uint8_t { kByThisProcess, kByNobody };
 
-// A new run that holds the events of `run` up to the end of turn `turn` of its root call (0: all
-// before the first turn), begins with its own question, and ends with `run.forked`. `run` stays as
-// it is. Where `run` is a fork itself, its question and model hold on. Errors: kNotFound (there is
-// no such turn, or run); those of the journal.
+// Makes a new run that holds the events of `run` up to the end of turn `turn` of its root call (0:
+// all before the first turn), begins with its own question, and ends with `run.forked`. `run` is
+// not changed. If `run` is itself a fork, its question and model are kept. Errors: kNotFound (no
+// such turn or run); those of the journal.
 Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std::int64_t turn,
                             const ForkEdits& edits, ForkHeld held = ForkHeld::kByThisProcess);
 
-// Whether the root call of `run` has turn `turn`, behind which a fork may begin. Errors: kNotFound,
-// with how many there are.
+// Checks that the root call of `run` has turn `turn`, after which a fork may begin. Errors:
+// kNotFound, with the number of turns.
 Status CheckForkTurn(store::Journal& journal, const std::string& run, std::int64_t turn);
 
-// What the newest `run.forked` of a run says; all empty: there is none. ForkRun takes no `from`.
+// Returns the newest `run.forked` edits of a run; all empty if none. ForkRun ignores `from`.
 Result<ForkEdits> EditsOf(store::Journal& journal, const std::string& run);
 
-// Judges as the command of RequireCommand did in `run`, and runs nothing: for a comparison, which
-// changes nothing. What it refused is refused again, in the same order and for the same reasons;
-// all else is accepted. Errors: those of the journal.
+// Repeats the recorded verdicts of RequireCommand's command in `run` without running it, for a
+// comparison, which changes nothing. What was refused is refused again, in the same order and for
+// the same reasons; everything else is accepted. Errors: those of the journal.
 Result<Requirement> RecordedCheck(store::Journal& journal, const std::string& run);
 
 }  // namespace dossier::ask

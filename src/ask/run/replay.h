@@ -1,16 +1,15 @@
-// What a run did before, taken from its journal, so that the same work can be done again without
-// asking a model twice.
+// Replays what a run did before, read from its journal, so that the same work can be repeated
+// without asking a model twice.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto replay, Replay::Read(*journal, run));
 //   RunLog log(journal, events, clock, replay);            // writes what is not recorded yet
 //   model.gate = ReplayGate(model.gate, replay, Beyond::kAsked);   // recorded replies come first
 //
-// The engine runs from the start. Each request that was answered gets its recorded reply: those of
-// the loop in their order, call by call; those of code by the hash of what they ask, in order among
-// equal ones, whichever thread asks. Each event that is recorded is not written again. Behind the
-// last recorded one the run is live. A block that prints or asks for something else than it did
-// makes its call live from there on; a recorded reply to a request that is asked again even then
-// is still used.
+// The engine runs from the start. Each request that was answered gets its recorded reply: requests
+// of a loop in order, call by call; requests of code by the hash of their content, in order among
+// equal ones, from any thread. A recorded event is not written again. After the last recorded event
+// the run is live. A block whose output or requests differ from the record makes its call live from
+// there on; even then, a request that is asked again still gets its recorded reply.
 //
 // Thread-safety: all methods from any thread.
 
@@ -38,13 +37,13 @@
 
 namespace dossier::ask {
 
-// The name of what a request asks: SHA-256 over its purpose and its messages. Not of its settings:
-// in a run they follow from the place of the request.
-// `to`: the name of a model that code asked for by name; it may ask several the same.
+// Identifies what a request asks: SHA-256 over its purpose and messages. The settings are left out:
+// within a run they follow from the request's position. `to` is the name of a model that code asked
+// for by name, since code may ask several models the same.
 std::string RequestHash(const model::Request& request, std::string_view to = {});
 
-// What an event keeps of a reply, so that it can stand for the model's another time. `keep` makes a
-// text a body (RunLog::Body).
+// Adds to `data` what an event stores of a reply, so that the reply can be replayed. `keep` turns a
+// text into a body (RunLog::Body).
 void AddReply(const model::Reply& reply, const std::function<Json(std::string_view)>& keep,
               JsonObject* data);
 // Errors: those of Journal::ReadBody.
@@ -55,66 +54,66 @@ class Replay {
   // Errors: kNotFound (no such run); kDamaged or kIo (a body cannot be read).
   static Result<std::shared_ptr<Replay>> Read(store::Journal& journal, const std::string& run);
 
-  // How an event stands to the record.
+  // How an event compares with the record.
   struct Taken {
     enum class Kind : std::uint8_t { kNew, kRecorded, kDiverged } kind = Kind::kNew;
-    std::int64_t at = 0;        // of kDiverged: the recorded event that came out differently
-    std::string expected, got;  // the same, in a few words
+    std::int64_t at = 0;        // for kDiverged: the recorded event that came out differently
+    std::string expected, got;  // for kDiverged: both in a few words
   };
-  // An event that is recorded is used up by this. After kDiverged the call is live.
+  // Compares and uses up a recorded event. After kDiverged the call is live.
   Taken Take(std::int64_t call, std::string_view type, const JsonObject& data);
-  // The data of the next recorded event of this kind, which is used up. `of`: its field of this
-  // name, where events of one type are told apart (bridge.reply).
+  // Returns the data of the next recorded event of this type and uses it up. `of` is its field of
+  // this name, for types with several kinds of events (bridge.reply).
   std::optional<JsonObject> Reuse(std::int64_t call, std::string_view type,
                                   std::string_view of = {});
 
   struct Answer {
     Result<model::Reply> reply;
-    std::string partial;  // what had come of one that failed
+    std::string partial;  // the text that had arrived of a failed reply
     enum class From : std::uint8_t { kModel, kCache, kNowhere } from = From::kModel;
     std::int64_t seq = 0;  // of its event
   };
-  // The recorded answer to a request, handed out once.
+  // Returns the recorded answer to a request; each is handed out once.
   std::optional<Answer> TakeAnswer(const model::Request& request, std::string_view to = {});
-  // Whether TakeAnswer has one.
+  // Returns true if TakeAnswer has an answer.
   bool Holds(const std::string& hash) const;
-  // Whether the next request of a call's loop, for this purpose, was answered: also where its words
-  // are others now.
+  // Returns true if the next request of a call's loop for this purpose was answered, even if its
+  // text is different now.
   bool HasAnswered(std::int64_t call, std::string_view purpose) const;
 
-  // The next request of the loop that has no recorded reply gets this text (`runs fork --cell`).
+  // Sets the reply for the loop's next unrecorded request (`runs fork --cell`).
   void Inject(std::string reply);
-  // Called once, when something is done that is not recorded. Set before the run starts.
+  // Sets a function called once, at the first unrecorded action. Set it before the run starts.
   void OnLive(std::function<void()> live) { on_live_ = std::move(live); }
 
   const store::Event& started() const { return started_; }
   std::int64_t last_seq() const { return last_seq_; }
-  // The number of the call at this place of the tree ("0.c3"), and the largest there is.
+  // Returns the number of the call at this path in the tree ("0.c3").
   std::optional<std::int64_t> CallAt(const std::string& path) const;
   std::int64_t last_call() const { return last_call_; }
-  std::int64_t turn() const { return turn_; }  // of the root call: the newest that was begun
-  Millis elapsed() const { return elapsed_; }  // of all processes that worked on it
-  // Of that, what is its parent's. The same of what was used: as far as it was counted.
+  std::int64_t turn() const { return turn_; }  // newest turn that the root call began
+  Millis elapsed() const { return elapsed_; }  // total of all processes that worked on the run
+  // The share of the fork's parent in elapsed time and usage (as far as counted).
   Millis shared_elapsed() const { return shared_elapsed_; }
   model::LedgerUse shared() const;
   bool is_fork() const { return forked_at_ > 0; }
-  // Of an answer that a gate counts in its ledger.
+  // Counts an answer that a gate counts in its ledger.
   void CountShared(const Answer& answer, const model::LedgerUse& use);
-  // A fork's first new block was not run yet.
+  // True if a fork's first new block has not run yet.
   bool lacks_code() const { return lacks_code_; }
-  // What this run sent, and its process died before an answer came.
+  // A request that this run sent before its process died without an answer.
   struct Unanswered {
     enum class By : std::uint8_t { kLoop, kCode } by = By::kLoop;
-    std::int64_t tokens = 0;  // of the prompt
+    std::int64_t tokens = 0;  // in the prompt
   };
   const std::vector<Unanswered>& unanswered() const { return unanswered_; }
-  // "final", …; empty: no process came to its end. What was interrupted can go on.
+  // "final", …; empty: no process reached the end. An interrupted run can be continued.
   const std::string& ended() const { return ended_; }
-  // Told messages by hash of role and text, as RunLog numbers them.
+  // Numbers of recorded messages by hash of role and text, as assigned by RunLog.
   const std::map<std::string, std::int64_t>& messages() const { return messages_; }
-  // Hashes of contexts that are known, by name.
+  // Hashes of known contexts, by name.
   const std::map<std::string, std::string>& contexts() const { return contexts_; }
-  // What came out otherwise, a sentence each; and recorded things that did not come at all.
+  // Returns what differed, one sentence each; left() counts recorded items that did not occur.
   std::vector<std::string> differences() const;
   std::size_t left() const;
 
@@ -123,11 +122,12 @@ class Replay {
     std::int64_t seq = 0;
     JsonObject data;
   };
-  struct Asked {  // a request of the loop, answered
+  struct Asked {  // an answered request of the loop
     std::string hash, purpose;
     std::int64_t seq = 0;
   };
-  using Key = std::pair<std::int64_t, std::string>;  // call; type, and what tells events apart
+  using Key =
+      std::pair<std::int64_t, std::string>;  // call; type, and a field that distinguishes events
 
   Status Load(store::Journal& journal, std::vector<store::Event> events);
   Status LoadEvent(store::Journal& journal, const store::Event& event);
@@ -145,30 +145,31 @@ class Replay {
   std::int64_t last_seq_ = 0, turn_ = 0, last_call_ = 0;
   std::map<std::string, std::int64_t> calls_;  // by path
   Millis elapsed_{0}, shared_elapsed_{0};
-  std::int64_t forked_at_ = 0;                        // what is before is its parent's; 0: no fork
-  bool asks_otherwise_ = false, lacks_code_ = false;  // of a fork
+  std::int64_t forked_at_ = 0;  // events before it are the parent's; 0: not a fork
+  bool asks_otherwise_ = false, lacks_code_ = false;  // only for a fork
   std::vector<Unanswered> unanswered_;
   std::string ended_;
   std::map<std::string, std::int64_t> messages_;
   std::map<std::string, std::string> contexts_;
   std::function<void()> on_live_;
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   bool live_ = false;
   std::map<Key, std::deque<Recorded>> events_;
   std::map<std::int64_t, std::deque<Asked>> asked_;    // by call
-  std::map<std::int64_t, std::int64_t> parents_;       // of calls
+  std::map<std::int64_t, std::int64_t> parents_;       // parent of each call
   std::map<std::string, std::deque<Answer>> answers_;  // by hash
-  std::map<std::string, std::size_t> promised_;        // answers whose requests are recorded
-  std::map<std::string, std::size_t> handed_;          // out, and their events not yet seen
-  std::map<std::string, std::deque<std::string>> other_words_;  // by our hash: the recorded one
+  std::map<std::string, std::size_t> promised_;  // answers whose requests are recorded, by hash
+  std::map<std::string, std::size_t> handed_;    // answers handed out whose events are not seen yet
+  std::map<std::string, std::deque<std::string>>
+      other_words_;  // recorded hashes, by the hash of the new request
   std::optional<std::string> injected_;
   model::LedgerUse shared_;
   std::vector<std::string> differences_;
 };
 
-// Answers from the record first. What is not in it is asked of `gate`, or fails with kUnavailable.
-// `to` as in RequestHash.
+// Makes a gate that first answers from the record. Other requests go to `gate` (kAsked) or fail
+// with kUnavailable (kRefused). `to` as in RequestHash.
 enum class Beyond : std::uint8_t { kAsked, kRefused };
 std::shared_ptr<model::Gate> ReplayGate(std::shared_ptr<model::Gate> gate,
                                         std::shared_ptr<Replay> replay, Beyond beyond,

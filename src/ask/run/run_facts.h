@@ -1,7 +1,7 @@
-// What the first event of a run says of its contexts, limits and everything else that can change
-// what it does; and the check that a run that goes on still has the same contexts.
+// Describes in a run's first event its contexts, limits and all else that can affect what it does,
+// and checks that a continued run still has the same contexts.
 //
-// Thread-safety: none needed; all read only.
+// Thread-safety: none needed; functions only read.
 
 #ifndef DOSSIER_ASK_RUN_RUN_FACTS_H_
 #define DOSSIER_ASK_RUN_RUN_FACTS_H_
@@ -14,18 +14,18 @@
 
 namespace dossier::ask {
 
-// With the hash where it is known without waiting. What has no path, or came from stdin, can be had
-// again from the store alone: there the copy is waited for.
+// Includes the hash if it is known without waiting. A context without a path, or from stdin, can
+// only be read again from the store, so its copy is waited for.
 JsonArray DescribeContexts(const ContextSet& context);
 
-// Code that runs again over other texts would say other things. Waits for copies. Errors: kDamaged:
-// a context is gone, or is not what it was.
+// Checks that a continued run has the same texts, since code would give other results on others.
+// Waits for copies. Errors: kDamaged if a context is gone or has changed.
 Status CheckSameContexts(const ContextSet& context, const Replay& replay);
 
-// Money in US dollars, time in milliseconds; null: no limit.
+// US dollars for money, milliseconds for time; null: no limit.
 JsonObject DescribeLimits(const RunState& run);
 
-// Hash or build of everything that can change what a run does.
+// Returns the hash or build of everything that can change what a run does.
 JsonObject MakeManifest(const RunState& run);
 
 }  // namespace dossier::ask

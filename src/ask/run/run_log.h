@@ -1,17 +1,16 @@
-// Every event of one run: into the journal, and to whoever watches.
+// Writes every event of one run to the journal and to the observer.
 //
 //   RunLog log(journal, events, clock);
 //   log.Start({{"question", question}});
 //   log.Add(0, "turn.started", {{"turn", 1}});
 //
-// With a Replay, events that are recorded are used up instead of written, and one that comes out
-// otherwise is told as `replay.diverged`.
+// With a Replay, recorded events are used up instead of written, and an event that differs from the
+// record is reported as `replay.diverged`.
 //
-// A journal that cannot be written never ends a run: the first failure becomes a warning, the
-// events still reach the sink when the journal's disk is full. Thread-safety: all methods from any
-// thread; events keep one order.
+// A failure to write the journal never ends a run: the first failure becomes a warning, and events
+// still reach the sink. Thread-safety: all methods from any thread; events keep one order.
 
-// A call of the run writes by a CallLog, which puts its own number to each event:
+// A call of the run writes through a CallLog, which adds the call's number to each event:
 //
 //   const CallLog own(log, 3);
 //   own.Add("turn.started", {{"turn", 1}});
@@ -40,7 +39,7 @@ namespace dossier::ask {
 
 class RunLog {
  public:
-  // kNot: nothing is appended; texts are only compared with what `replay` holds.
+  // kNot: nothing is written; texts are only compared with what `replay` holds.
   enum class Writes : std::uint8_t { kAll, kNot };
   RunLog(std::shared_ptr<store::Journal> journal, EventSink& sink,
          std::shared_ptr<const Clock> clock, std::shared_ptr<Replay> replay = nullptr,
@@ -48,23 +47,23 @@ class RunLog {
 
   void Start(JsonObject data);
   void Add(std::int64_t call, std::string_view type, JsonObject data);
-  // `request.sent`, with `messages` under `key`: in one step, so that no other request of the run
-  // names a message before it is told.
+  // Adds `request.sent`, with `messages` under `key`, in one step, so that no other request of the
+  // run refers to a message before it is written.
   void AddSent(std::int64_t call, JsonObject data, std::string_view key,
                const assembly::Messages& messages);
-  // Whether the record has the answer to the loop's next request, which is for `purpose`: the
-  // request is then used up in its place, before a gate looks for the answer.
+  // Returns true if the record has the answer to the loop's next request, which is for `purpose`.
+  // The request is then used up at its position, before a gate looks for the answer.
   bool HasAnswered(std::int64_t call, std::string_view purpose) const {
     return replay_ && replay_->HasAnswered(call, purpose);
   }
-  // Says from where the run goes on: `run.resumed`, `run.forked`. Before anything else is added.
+  // Records where the run continues (`run.resumed`, `run.forked`). Must be the first event added.
   void Continue(std::string_view type, JsonObject data);
-  // The data of the recorded event that comes next, which need not be added any more; none: it is
+  // Returns the data of the next recorded event, which then need not be added; none if the call is
   // live. `of` as in Replay::Reuse.
   std::optional<JsonObject> Reuse(std::int64_t call, std::string_view type,
                                   std::string_view of = {});
   bool repeats() const { return replay_ != nullptr; }
-  // The number that the call at this place of the tree has in the record.
+  // Returns the recorded number of the call at this path in the tree.
   std::optional<std::int64_t> CallAt(const std::string& path) const {
     return replay_ ? replay_->CallAt(path) : std::nullopt;
   }
@@ -72,15 +71,15 @@ class RunLog {
     return replay_ && replay_->Holds(request_hash);
   }
   Json Body(std::string_view text) { return log_.Body(text); }
-  // The text of a body of the record. Errors: as Journal::ReadBody; kNotFound without a journal.
+  // Reads the text of a recorded body. Errors: as Journal::ReadBody; kNotFound without a journal.
   Result<std::string> ReadBody(const Json* body) const;
-  // The messages of a request: [1, 2, {"n":3,"role":"user","body":…}]. Each is told once a run, the
-  // first time it is sent, and is only named after that: a turn adds what is new in it.
+  // Lists the messages of a request: [1, 2, {"n":3,"role":"user","body":…}]. Each is written once
+  // per run, when first sent, and later only referred to, so a turn adds only what is new.
   Json Messages(const assembly::Messages& messages) { return Listed(messages, Telling::kTells); }
-  // The same of a request that never left, whose messages are told by whichever is sent first:
-  // those that no request has told stand there without a number.
+  // Lists the messages of a request that was never sent. Messages that no sent request has written
+  // out have no number.
   Json Unsent(const assembly::Messages& messages) { return Listed(messages, Telling::kNames); }
-  // The root's are among `warnings`; what a child is warned of is in the journal.
+  // Adds the root's warnings to `warnings`; a child's warnings are only in the journal.
   void Warn(std::int64_t call, std::string_view code, Json data = nullptr);
   void Delta(std::string_view text) { sink_.OnDelta(text); }
 
@@ -96,17 +95,17 @@ class RunLog {
   EventSink& sink_;
   const std::shared_ptr<store::Journal> journal_;
   driver::RunLog log_;
-  const std::shared_ptr<Replay> replay_;  // null: all is new
+  const std::shared_ptr<Replay> replay_;  // null: nothing is replayed
   const Writes writes_;
-  std::mutex telling_;        // held while messages are told
-  mutable std::mutex mutex_;  // guards what follows
+  std::mutex telling_;        // held while messages are written out
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<Warning> warnings_;
-  std::map<std::string, std::int64_t> told_;  // messages, by hash
-  std::set<std::int64_t> untold_;  // of those, what no event says: its own was recorded already
+  std::map<std::string, std::int64_t> told_;  // message numbers, by hash
+  std::set<std::int64_t> untold_;             // numbers in told_ whose text no event has
   std::int64_t last_told_ = 0;
 };
 
-// The events of one call, 0 for the root. A copy is as good as the original.
+// The events of one call (0 for the root). Copies are equivalent.
 class CallLog {
  public:
   // `log` must outlive it.
@@ -126,7 +125,7 @@ class CallLog {
     log_.AddSent(call_, std::move(data), key, messages);
   }
   bool HasAnswered(std::string_view purpose) const { return log_.HasAnswered(call_, purpose); }
-  // Only the root's reply is shown while it arrives: those of many calls would mix.
+  // Shows only the root's reply as it arrives: the replies of several calls would be interleaved.
   void Delta(std::string_view text) const {
     if (call_ == 0) log_.Delta(text);
   }

@@ -1,11 +1,11 @@
-// The memory store of a run: what the prompt shows of it, what code does with it, what is kept of
-// the answer.
+// The memory store of a run: renders memory into the prompt, answers memory calls of code, and
+// stores the answer.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(RunMemory memory, RunMemory::Open(request.memory));
 //   DOSSIER_ASSIGN_OR_RETURN(RunMemory::Shown shown, memory.Show(question, counter, tokens));
 //   auto hits = memory.Handle("memory_search", {{"query", "linker"}});
 //
-// Requests come from a worker, so everything in them is checked.
+// Requests come from a worker, so all their arguments are checked.
 //
 // method         arguments              value
 // memory_search  query k=10             hits: [{id tier kind text tags ref time score}], best
@@ -33,11 +33,11 @@ namespace dossier::ask {
 
 class RunMemory {
  public:
-  // Errors: those of the store; kNotFound for a branch that is not there.
+  // Errors: those of the store; kNotFound for a branch that does not exist.
   static Result<RunMemory> Open(const driver::MemoryUse& memory);
-  // For a session below this one: a fork of the branch as it is now, named after the run and the
-  // session's path in its tree. It sees what was known then; what it writes stays its own.
-  // Nothing calls it yet: sub-calls of this version are plain questions, without code or memory.
+  // For a session below this one: forks the branch as it is now, named after the run and the
+  // session's path in its tree. The fork sees what was known then and keeps its own writes. Unused
+  // so far: sub-calls of this version are plain questions, without code or memory.
   Result<RunMemory> ForSubSession(std::string_view run, std::string_view path) const;
 
   const driver::MemoryPort& port() const { return port_; }
@@ -45,13 +45,13 @@ class RunMemory {
   struct Shown {
     std::string text;  // "" if nothing is remembered
     memory::RenderAccounting accounting;
-    std::vector<std::string> said;  // room was made
+    std::vector<std::string> said;  // messages if memory was compacted
   };
   enum class Writes { kNo, kYes };  // kNo: nothing is consolidated
   Result<Shown> Show(const std::string& question, const tokens::Counter& counter,
                      std::int64_t max_tokens, Writes writes) const;
 
-  // Whether `method` is one of those above.
+  // Returns true if `method` is one of those above.
   static bool Knows(std::string_view method);
   // Errors: kInvalidArgument naming the argument, or with the store's reason; those of the store.
   Result<Json> Handle(std::string_view method, const JsonObject& args) const;

@@ -1,8 +1,8 @@
-// What all parts of one call share: the request, its models, its limits, its log. Options, prompts,
-// ledger and tree are the run's, the same for all its calls.
+// The state that all parts of one call share: the request, its models, its limits, its log.
+// Options, prompts, ledger and tree belong to the run and are the same for all its calls.
 //
-// Ownership: who runs the call owns it for the length of the call; everything else holds
-// references. Thread-safety: the members are immutable or safe by themselves.
+// Ownership: whoever runs the call owns it while the call lasts; everything else holds references.
+// Thread-safety: each member is immutable or thread-safe.
 
 #ifndef DOSSIER_ASK_RUN_RUN_STATE_H_
 #define DOSSIER_ASK_RUN_RUN_STATE_H_
@@ -26,24 +26,24 @@
 
 namespace dossier::ask {
 
-// US dollars left of the run's limit for normal work; unset: none.
+// Returns the US dollars left of the run's limit for normal work; unset: no limit.
 inline std::optional<double> UsdLeft(const model::Ledger& ledger) {
   const auto left = ledger.nano_usd_left();
   return left ? std::optional(static_cast<double>(*left) / 1e9) : std::nullopt;
 }
 
-// What one plain call over the whole context said, where its check did not settle it.
+// The result of one plain call over the whole context that its check did not confirm.
 struct PlainAnswer {
   std::string text;     // the first answer
-  std::string leading;  // what most readings say and the context holds; may be empty
-  std::string doubt;    // why it was not settled, in a sentence
+  std::string leading;  // the answer of most readings that the context contains; may be empty
+  std::string doubt;    // why it was not confirmed, in a sentence
 };
 
 struct RunState {
   const EngineOptions& options;
   const Request& request;
   const ModelPolicy& policy;
-  const driver::BoundModel& root;  // that drives this call
+  const driver::BoundModel& root;  // drives this call
   const std::string boundary;
   const PromptBook& prompts;
   model::Ledger& ledger;
@@ -53,12 +53,12 @@ struct RunState {
   CallTree& tree;
   const CallPlace place;
   const CancelToken cancel;
-  const std::int64_t max_subcall_chars;     // of ordinary text: what the prompts say
-  std::shared_ptr<const RunMemory> memory;  // null: off
-  RunMemory::Shown shown_memory;            // in every prompt; the same all run
-  std::optional<PlainAnswer> plain;  // before the recursive engine; unset: none was asked for
+  const std::int64_t max_subcall_chars;     // of ordinary text, as stated in the prompts
+  std::shared_ptr<const RunMemory> memory;  // null: no memory
+  RunMemory::Shown shown_memory;            // in every prompt, the same for the whole run
+  std::optional<PlainAnswer> plain;         // from before the recursive engine; unset: not asked
 
-  // By which code asks for the model; empty: it is one of those that are asked by themselves.
+  // Returns the name by which code asks for `model`; empty if it is one of the default models.
   std::string_view NameOf(const driver::BoundModel& model) const {
     for (const auto& [name, named] : options.named) {
       if (&named == &model) return name;
@@ -66,10 +66,10 @@ struct RunState {
     return {};
   }
   sandbox::Dialect dialect() const { return options.pool_options.dialect; }
-  // How deep the tree may still grow below this call: 0: no sub-calls, 1: plain ones, more:
-  // children.
+  // Returns how many more levels the tree may grow below this call: 0: no sub-calls, 1: plain ones,
+  // more: children.
   int depth_left() const { return request.limits.depth - place.depth; }
-  // What is kept back for the closing request of the run is none of a child's.
+  // Returns the stage for the closing request; only the root may use the run's reserve for it.
   model::Stage closing_stage() const {
     return place.depth == 0 ? model::Stage::kFinish : model::Stage::kNormal;
   }
@@ -78,16 +78,16 @@ struct RunState {
   std::size_t output_chars() const {
     if (request.limits.output_chars) return *request.limits.output_chars;
     if (policy.output_chars) return *policy.output_chars;
-    // Three outputs are never shortened: together they leave most of a small window to the rest.
+    // Three outputs are never shortened; together they may take most of a small window.
     const std::int64_t window = root.entry.capability.window;
     return static_cast<std::size_t>(std::clamp<std::int64_t>(window / 4, 2000, 20000));
   }
-  // Tokens kept for a reply of the root model.
+  // Returns the tokens reserved for a reply of the root model.
   std::int64_t reserve_output() const {
     return std::min(root.entry.capability.max_output, policy.reply_tokens);
   }
 
-  // Into memory_calls.jsonl; that it cannot be written is a warning.
+  // Writes to memory_calls.jsonl; a failure is a warning.
   void LogMemory(memory::LoggedCall call) const {
     if (!memory) return;
     call.run = log.run();
