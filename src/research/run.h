@@ -1,9 +1,9 @@
-// A run: an idea goes in, programs, figures, a report and a paper come out.
+// A research run: takes an idea and produces programs, figures, a report and a paper.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const RunOutcome outcome, Run(order, cancel));
 //   if (outcome.end == RunEnd::kFailed) Say(outcome.reason);
 //
-// Thread-safety: blocks its caller; one process at a time works on a run folder (its lock).
+// Thread-safety: blocks the caller; only one process at a time works on a run folder (by its lock).
 
 #ifndef DOSSIER_RESEARCH_RUN_H_
 #define DOSSIER_RESEARCH_RUN_H_
@@ -37,10 +37,10 @@ enum class Step : std::uint8_t {
 };
 
 struct RunOrder {
-  std::string folder;  // of the run, absolute; made by the caller
-  std::string idea;    // text of the file; of a resume: that of the folder
+  std::string folder;  // the run folder, absolute; created by the caller
+  std::string idea;    // text of the idea file; on a resume, that in the folder
   RunConfig config;
-  std::string resources;  // text of the file; "": none
+  std::string resources;  // text of the resources file; "": none
   enum class Mode : std::uint8_t { kStart, kResume } mode = Mode::kStart;
   enum class Retry : std::uint8_t { kNo, kFailed } retry = Retry::kNo;  // --retry-failed
   std::vector<int> stages = {1, 2, 3, 4};
@@ -49,26 +49,26 @@ struct RunOrder {
   std::vector<Skip> skip;
 
   driver::OpenModel open_model;
-  JsonObject connection;  // how the caller reaches models: kept for a resume, and not looked at
+  JsonObject connection;  // how the caller reaches models: stored for a resume, not interpreted
   BackendFactory backend;
   assembly::AssetFolders assets;
-  driver::SectionMakers makers;  // of sections that a user's layouts add
+  driver::SectionMakers makers;  // for the sections that a user's layouts add
   std::shared_ptr<const Clock> clock;
-  std::string memory_store;              // --memory; "": memory/memory.sqlite of the folder
-  std::string resources_path;            // of the file, for messages and relative paths
-  std::vector<std::string> environment;  // of this process, "NAME=value"; secrets are filtered out
-  std::string probe_cache;               // folder that keeps probes for a day; "": none
+  std::string memory_store;              // --memory; "": memory/memory.sqlite in the folder
+  std::string resources_path;            // path of that file, for messages and relative paths
+  std::vector<std::string> environment;  // this process's, "NAME=value"; secrets are filtered out
+  std::string probe_cache;               // folder that caches probes for a day; "": none
   std::string journal_folder;            // of the user's journal, which lists the run; "": none
-  // Called before a file that says what a run may do is written: its name in the folder and its
-  // text. Empty: nobody remembers them (own_run.h).
+  // Called with name and text before a file in the folder that says what the run may do is written.
+  // Empty: approvals are not remembered (own_run.h).
   std::function<Status(std::string_view name, std::string_view text)> approve;
-  // One GET of a search for literature; empty: there is none.
+  // Performs one GET for literature search; empty: no search.
   std::function<Result<std::string>(const std::string& url, const CancelToken& cancel)> fetch;
   std::function<void(std::string_view)> progress;  // one line for a person; may be empty
   std::function<void(const store::Event&)> watch;  // may be empty
 };
 
-// kStopped: --until; a resume goes on.
+// kStopped: ended by --until; a resume continues it.
 enum class RunEnd : std::uint8_t { kDone, kFailed, kLimited, kStopped };
 std::string_view RunEndName(RunEnd end);  // "done"
 
@@ -80,12 +80,12 @@ struct RunOutcome {
   std::vector<std::string> warnings;
 };
 
-// The first prompt of the run with its report; nothing is asked. `order.folder` is a folder for
-// this alone: what a run writes before its first question is in it afterwards.
+// Returns the run's first prompt with its report; no model is asked. `order.folder` must be a
+// folder used for this only: afterwards it contains what a run writes before its first question.
 Result<JsonObject> PreviewRun(const RunOrder& order, const CancelToken& cancel);
 
-// Errors: those of Caller::Call but kLimit; kLocked (another process, named); kConfig (a changed
-// key on resume); kInvalidArgument (idea, resources: all faults in one message).
+// Errors: those of RoleCaller::Call except kLimit; kLocked (names the other process); kConfig (a
+// key changed on resume); kInvalidArgument (idea, resources: all faults in one message).
 Result<RunOutcome> Run(const RunOrder& order, const CancelToken& cancel);
 
 }  // namespace dossier::research

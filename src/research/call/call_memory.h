@@ -1,10 +1,10 @@
-// The memory of one call: what its prompt shows, and what its reply changes.
+// The memory of one call: renders it for the prompt and applies the updates in the reply.
 //
 //   CallMemory memory(parts, site, request);
 //   if (memory.on()) DOSSIER_ASSIGN_OR_RETURN(const MemoryText shown, memory.Render());
 //
-// A block is applied once, whatever is killed when: the journal knows that it was, and between the
-// block and the journal the store does. Thread-safety: one owner.
+// An update block is applied exactly once, even if the process is killed: the journal records it,
+// and until the journal is written the memory store does. Thread-safety: one owner.
 
 #ifndef DOSSIER_RESEARCH_CALL_CALL_MEMORY_H_
 #define DOSSIER_RESEARCH_CALL_CALL_MEMORY_H_
@@ -21,8 +21,8 @@
 namespace dossier::research {
 
 struct MemoryText {
-  std::string help;  // of the operations
-  std::string text;  // "": there is nothing
+  std::string help;  // describes the operations
+  std::string text;  // "" if there is nothing
   JsonObject accounting;
 };
 
@@ -30,15 +30,15 @@ class CallMemory {
  public:
   CallMemory(CallParts& parts, const CallSite& site, const CallRequest& request);
 
-  // The call has memory, and the run too.
+  // Returns true if both this call and the run use memory.
   bool on() const { return port_.has_value(); }
   memory::RoundLimits Limits() const;
 
-  // Moves what is too much for the branch to archival memory, if the run does that.
+  // Moves what exceeds the branch's limits to archival memory, if the run does that.
   Status MakeRoom();
   Result<MemoryText> Render() const;
-  // Applies the block of the reply at `place` ("NODE/draft/a1/r2") and gives the text of what was
-  // read; "" without a block.
+  // Applies the update block of the reply at `place` ("NODE/draft/a1/r2") and returns the text that
+  // its read operations gave; "" if there is no block.
   Result<std::string> Apply(const memory::ParsedReply& reply, std::string_view place,
                             const PromptEntry& entry);
 
@@ -49,7 +49,7 @@ class CallMemory {
   CallParts& parts_;
   const CallSite& site_;
   const CallRequest& request_;
-  std::optional<driver::MemoryPort> port_;  // none: the call has no memory
+  std::optional<driver::MemoryPort> port_;  // none if the call has no memory
 };
 
 }  // namespace dossier::research

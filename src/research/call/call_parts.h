@@ -26,7 +26,7 @@ namespace dossier::research {
 
 class CallParts {
  public:
-  // The layouts of all call sites. Errors: kConfig, kNotFound.
+  // Loads the layouts of all call sites. Errors: kConfig, kNotFound.
   static Result<std::unique_ptr<CallParts>> Load(CallerOptions options);
 
   const CallerOptions& options() const { return options_; }
@@ -36,13 +36,13 @@ class CallParts {
   RunLog& journal() const { return *options_.log; }
   driver::Caller& caller() { return caller_; }
 
-  // What the user's layout of a site adds: read once a site, with the first call. Without secrets.
-  // Errors: as driver::ReadUserSections.
+  // Returns what the user's layout adds to a site, without secrets. Read once per site, at its
+  // first call. Errors: as driver::ReadUserSections.
   Result<const driver::UserSections*> UserSectionsOf(const CallSite& site,
                                                      const driver::BoundModel& model);
-  // Opened once a role; lives as long as this.
+  // Opens the model once per role; it lives as long as this object.
   Result<const driver::BoundModel*> Model(std::string_view role);
-  // Of the next prompt log of a node ("": of the run): one more than the journal knows of.
+  // Returns the next counter for prompt logs of a node ("": the run): the journal's highest plus 1.
   std::int64_t NextCounter(std::string_view node);
 
  private:
@@ -53,10 +53,10 @@ class CallParts {
   std::map<std::string, assembly::Layout, std::less<>> layouts_;  // by site
   PromptLogs logs_;
   driver::Caller caller_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::map<std::string, std::unique_ptr<driver::BoundModel>, std::less<>> models_;
   std::map<std::string, driver::UserSections, std::less<>> user_sections_;  // by site
-  std::map<std::string, std::int64_t, std::less<>> counters_;  // by node: the highest one
+  std::map<std::string, std::int64_t, std::less<>> counters_;  // by node: the highest counter
 };
 
 }  // namespace dossier::research

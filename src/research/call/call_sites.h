@@ -1,12 +1,12 @@
-// The places of a run that ask a model: one table of what each asks whom, and what counts as an
-// answer.
+// The table of the places in a run that ask a model: what each asks, which role it asks, and what
+// counts as an answer.
 //
 //   const CallSite* site = FindCallSite("execution_review");
 //   site->role        // "feedback"
 //   site->layout      // "research.execution_review": layouts/research.execution_review.yaml
 //
-// The layout says which sections a prompt has, data/research_replies.yaml which shape a JSON reply
-// has; this table says the rest. Constants; thread-safe.
+// The layout defines the sections of a prompt, data/research_replies.yaml the shape of a JSON
+// reply; this table defines the rest.
 //
 // Thread-safety: constants and pure functions.
 
@@ -19,40 +19,40 @@
 
 namespace dossier::research {
 
-// What the payload of a good reply is; replies.h reads each of them.
+// The form of a valid reply's payload; replies.h reads each form.
 enum class PayloadForm : std::uint8_t {
   kArtifacts,     // files, build, commands (artifacts.h); single mode: plan and fences
-  kJson,          // one object by a schema; the payload that a caller gets is that object
-  kTool,          // the same, by a forced call of a tool where the model has tools
-  kText,          // anything but nothing
+  kJson,          // one object that matches a schema; the caller gets that object as the payload
+  kTool,          // the same, by a forced tool call if the model supports tools
+  kText,          // any text that is not empty
   kKeywords,      // lines that begin with known prefixes
   kPython,        // a plan, then one Python block
   kPythonOrDone,  // one Python block, or "I am done"
   kLatex,         // one LaTeX fence
   kLatexOrDone,   // one LaTeX fence, or "I am done"
-  kThoughtJson,   // thoughts, then one object by a schema; the payload is that object
+  kThoughtJson,   // thoughts, then one object that matches a schema; the payload is that object
 };
 
-// Whether a block alone is asked for before the call.
+// Whether the call first asks for a memory block alone (kMemory) or directly for the answer.
 enum class FirstAsked : std::uint8_t { kAnswer, kMemory };
 
 struct CallSite {
   std::string_view name;    // "draft"
   std::string_view layout;  // "research.draft"
   std::string_view role;    // "code"
-  // The label of memory in this prompt; "": the call has no memory.
+  // Label of the memory section in this prompt; "" if the call has no memory.
   std::string_view memory_hint;
   std::int64_t memory_chars = 0;  // default of memory.NAME_budget_chars; 0: memory_budget_chars
   FirstAsked first = FirstAsked::kAnswer;
   PayloadForm reply = PayloadForm::kText;
   int attempts = 3;
-  std::string_view schema;    // of kJson, kTool, kThoughtJson: its name in research_replies.yaml
-  std::string_view tool;      // of kTool
-  std::string_view keywords;  // of kKeywords, "|" between: "HYPERPARAM NAME|DESCRIPTION"
+  std::string_view schema;    // for kJson, kTool, kThoughtJson: its name in research_replies.yaml
+  std::string_view tool;      // for kTool
+  std::string_view keywords;  // for kKeywords, separated by "|": "HYPERPARAM NAME|DESCRIPTION"
 };
 
 std::span<const CallSite> CallSites();
-// Null: there is none of this name.
+// Returns null if no site has this name.
 const CallSite* FindCallSite(std::string_view name);
 
 }  // namespace dossier::research

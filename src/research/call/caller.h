@@ -1,4 +1,4 @@
-// The one way a run asks a model: a call site's layout, the memory rounds, the prompt logs, the
+// The only way a run asks a model: it uses a call site's layout, memory rounds, prompt logs and the
 // journal.
 //
 //   CallRequest request{.site = "draft", .scope = {.node = id, .branch = id, .stage = stage}};
@@ -8,10 +8,10 @@
 //   if (outcome.failure) return NodeFails(*outcome.failure);
 //
 // A failed call is an outcome, never a made-up answer. The same run, call and journal give the same
-// bytes: a reply that the journal has is taken from there, and its block is not applied again.
+// bytes: a reply that is in the journal is reused, and its memory block is not applied again.
 //
-// Texts of sections are redacted before a prompt is made of them, so that what is sent, logged and
-// stored is the same, and holds no secret.
+// Section texts are redacted before the prompt is built from them, so that the same text, free of
+// secrets, is sent, logged and stored.
 //
 // Thread-safety: Call from any thread, for different nodes at the same time.
 
@@ -43,78 +43,78 @@
 
 namespace dossier::research {
 
-// What all prompts of a node begin with. Empty ones are left out.
+// The sections that every prompt of a node begins with. Empty ones are left out.
 struct PrefixSections {
   Json domain;       // experiment.num_syn_datasets, language, phase mode: rules of this run
   Json idea;         // title, abstract, hypothesis, …; experiments and risks in late stages
   Json environment;  // text
-  Json resources;    // text, by phase
+  Json resources;    // text, depends on the phase
   Json plan;         // `Phase 0 plan`
 };
 
 struct CallOrigin {
-  std::string node;    // id; "": a call of the run
-  std::string branch;  // of memory; "": root
-  std::string stage;   // of prompt logs: "1_initial_implementation_1_preliminary"
-  std::string phase;   // of memory's records: "phase0"
+  std::string node;    // node id; "": a call of the run
+  std::string branch;  // memory branch; "": root
+  std::string stage;   // for prompt logs: "1_initial_implementation_1_preliminary"
+  std::string phase;   // for memory records: "phase0"
 };
 
 struct OwnSection {
-  std::string name;  // as the layout names it
+  std::string name;  // as in the layout
   Json value;
-  std::vector<assembly::Block> parts = {};  // instead: text and images
-  std::vector<assembly::Turn> turns = {};   // instead, of section "history": earlier replies
+  std::vector<assembly::Block> parts = {};  // instead of `value`: text and images
+  std::vector<assembly::Turn> turns = {};   // instead, for section "history": earlier replies
 };
 
 struct CallRequest {
   std::string site;  // "phase1_step": layouts/research.phase1_step.yaml
   CallOrigin scope;
-  std::string label;  // of logs and the journal's key; "": the site. "phase1_step3"
-  std::string alias;  // of the accepted call's log: "phase0_prompt"
+  std::string label;  // used in logs and as the journal key; "": the site. "phase1_step3"
+  std::string alias;  // second name of the accepted call's log: "phase0_prompt"
   PrefixSections prefix;
   std::vector<OwnSection> sections;
-  std::string memory_query;                      // "": the first of `sections`
-  std::map<std::string, std::string> variables;  // of templates
-  // An error refuses the payload; its message is told to the model. May be empty: what the table of
-  // call sites says of the reply is checked before.
+  std::string memory_query;                      // "": the first one in `sections`
+  std::map<std::string, std::string> variables;  // for templates
+  // An error rejects the payload, and its message is sent to the model. May be empty: the payload
+  // is checked against the table of call sites before.
   std::function<Status(std::string_view payload)> check;
-  // kNo: no round that asks for memory alone, also where the table has one (after a timeout).
+  // kNo: no separate memory round, even if the table has one (used after a timeout).
   enum class MemoryRound : std::uint8_t { kBySite, kNo } memory_round = MemoryRound::kBySite;
 };
 
 struct CallFailure {
   std::string reason;      // "missing_payload", "refused", …
   std::string detail;      // what was wrong with the last reply
-  std::string reply_path;  // of the raw reply, relative to the run folder
+  std::string reply_path;  // path of the raw reply, relative to the run folder
 };
 
 struct CallOutcome {
-  std::optional<CallFailure> failure;  // then there is no payload
-  std::string payload;  // of a reply in JSON: that object, compact; else the text (replies.h)
+  std::optional<CallFailure> failure;  // if set, there is no payload
+  std::string payload;  // for a JSON reply that object, compact; else the text (replies.h)
   std::string log;      // name of the accepted prompt's log
   std::vector<std::string> warnings;
 };
 
 struct CallerOptions {
   RunLog* log = nullptr;            // outlives the caller
-  driver::MemoryUse memory;         // no store: --no-memory, plain templates
-  model::Ledger* ledger = nullptr;  // of the run
-  // By role: "code feedback vlm summary select report cite write review memory"; once each.
+  driver::MemoryUse memory;         // no store with --no-memory: plain templates
+  model::Ledger* ledger = nullptr;  // the run's ledger
+  // Called once per role: "code feedback vlm summary select report cite write review memory".
   driver::OpenModel open;
   assembly::AssetFolders assets;
-  driver::SectionMakers makers;                // of sections that a user's layouts add
-  std::function<void(std::string_view)> warn;  // of those sections; may be empty
-  CancelToken cancel;                          // of reading them
+  driver::SectionMakers makers;                // for the sections that a user's layouts add
+  std::function<void(std::string_view)> warn;  // receives their warnings; may be empty
+  CancelToken cancel;                          // cancels reading them
   std::shared_ptr<const Clock> clock;
   std::string run_folder;
   std::string persona = "AI researcher";  // agent.role_description
-  // Of templates, for all calls; those of a request win: mount, output_name, single (of single
-  // mode: "yes"), page_limit, max_figures.
+  // Template variables for all calls; those of a request take precedence: mount, output_name,
+  // single ("yes" in single mode), page_limit, max_figures.
   std::map<std::string, std::string> variables;
   std::map<std::string, std::int64_t, std::less<>> budget_chars;  // memory.NAME_budget_chars
   enum class PromptLogs : std::uint8_t { kOff, kOn } prompt_logs = PromptLogs::kOn;
   std::map<std::string, double, std::less<>> temperatures;  // by role
-  std::uint64_t boundary_seed = 0;                          // from the run's id
+  std::uint64_t boundary_seed = 0;                          // derived from the run id
   driver::RetryPolicy retry;
 };
 

@@ -1,10 +1,10 @@
-// Checks whether a payload is the reply that a call site asks for, and gives the caller its value.
+// Checks that a payload is the reply a call site asks for, and returns its value.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const ReplySchemas schemas, ReplySchemas::Load());
 //   DOSSIER_ASSIGN_OR_RETURN(const Payload payload, schemas.Read(site, text));
 //   Use(payload.text);     // of JSON: the object, compact
 //
-// Errors of Read: kInvalidArgument, a sentence for the model. Thread-safety: immutable.
+// Read fails with kInvalidArgument and a sentence for the model. Thread-safety: immutable.
 
 #ifndef DOSSIER_RESEARCH_CALL_REPLY_FORMS_H_
 #define DOSSIER_RESEARCH_CALL_REPLY_FORMS_H_
@@ -27,10 +27,10 @@ struct Payload {
 
 class ReplySchemas {
  public:
-  // data/research_replies.yaml. Errors: kConfig.
+  // Loads data/research_replies.yaml. Errors: kConfig.
   static Result<ReplySchemas> Load();
 
-  // Null: the site has none.
+  // Returns null if the site has no schema.
   const model::JsonSchema* Of(const CallSite& site) const;
   Result<Payload> Read(const CallSite& site, std::string_view payload) const;
 

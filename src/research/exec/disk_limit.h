@@ -1,15 +1,15 @@
-// Limits the bytes that a node may write, in any backend: its workspace, and what it installs
-// beside it.
+// Limits the bytes that a node may write, in any backend: its workspace and what it installs
+// outside it.
 //
 //   factory = WithDiskLimit(std::move(factory), {.bytes = 16ull << 30});   // exec.disk
 //
-// While a command runs its folders are measured again and again, in a tenth of the time at most; at
-// the limit, or when the disk itself is nearly full, the command is ended with all its processes,
-// and its result says why. They are measured once more at its end, so that a fast command does not
-// slip through. Between two looks a program may write more than the limit; what is full then is the
-// disk's reserve at worst.
+// While a command runs, its folders are measured repeatedly, using at most a tenth of the time. At
+// the limit, or when the disk itself is nearly full, the command and all its processes are ended,
+// and its result says why. The folders are measured once more at the end, so that a fast command
+// does not escape. Between two measurements a program may exceed the limit; at worst it uses up the
+// disk's reserve.
 //
-// Thread-safety: as ExecBackend; each command has a thread that measures.
+// Thread-safety: as ExecBackend; each command has a measuring thread.
 
 #ifndef DOSSIER_RESEARCH_EXEC_DISK_LIMIT_H_
 #define DOSSIER_RESEARCH_EXEC_DISK_LIMIT_H_
@@ -22,17 +22,17 @@
 namespace dossier::research {
 
 struct DiskLimit {
-  std::uint64_t bytes = 16ull << 30;  // of all files together, as they lie on the disk
-  // That stay free on the disk of the workspace; so do 4,096 files, unless this is 0.
+  std::uint64_t bytes = 16ull << 30;  // disk space of all files together
+  // Bytes that stay free on the disk of the workspace; 4,096 files stay free too, unless this is 0.
   std::uint64_t reserve = 256ull << 20;
 };
 
 BackendFactory WithDiskLimit(BackendFactory inner, DiskLimit limit);
 
-// What the files below a folder take on their disk; 0 if it is not there. No link is followed, a
-// file of several names counts once, and an empty one for 4 KiB: so a limit of bytes is one of
-// their number, too. kSome: below a folder that its user closed or that is nested deeper than a
-// path can say, nothing was counted.
+// Disk space used by the files below a folder; 0 if it does not exist. Links are not followed, a
+// file with several names counts once, and an empty file counts as 4 KiB, so that a byte limit also
+// limits the number of files. kSome: a folder that its user made unreadable, or that is nested
+// deeper than a path can express, was not counted.
 struct DiskUse {
   std::uint64_t bytes = 0;
   enum class Seen { kAll, kSome } seen = Seen::kAll;

@@ -1,4 +1,4 @@
-// Where the commands of a run are executed: the local sandbox, a container, a cluster.
+// The interface of backends, which execute a run's commands: local sandbox, container, cluster.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto backend, MakeLocalBackend(options));
 //   DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = folder + "/nodes/3f9a/workspace"}));
@@ -8,7 +8,7 @@
 //   if (built.status != 0) Show(built.err);
 //
 // One backend serves one workspace at a time: Start, Run as often as needed, Stop. Thread-safety:
-// one owner; several backends may run beside each other.
+// one owner; several backends may run at the same time.
 
 #ifndef DOSSIER_RESEARCH_EXEC_EXEC_BACKEND_H_
 #define DOSSIER_RESEARCH_EXEC_EXEC_BACKEND_H_
@@ -34,8 +34,8 @@ enum class Phase : std::uint8_t { kPlan, kInstall, kCoding, kCompile, kRun };
 inline constexpr int kPhases = 5;
 std::string_view PhaseName(Phase phase);  // "phase0" … "phase4"
 
-// A file below the workspace that says which step of phase 1 the sandbox has behind it. A backend
-// whose sandbox is more than the workspace removes it with that sandbox.
+// A file in the workspace that records which step of phase 1 the sandbox has completed. A backend
+// whose sandbox is more than the workspace removes the file together with the sandbox.
 inline constexpr std::string_view kInstallMark = ".dossier/phase1_step";
 
 struct Bind {
@@ -46,33 +46,33 @@ struct Bind {
 enum class NetworkPolicy : std::uint8_t { kPhase1, kAlways, kNever };  // exec.network
 
 struct SandboxSpec {
-  std::string workspace;                 // absolute path on the host; made if it is not there
-  std::string mount = "/workspace";      // where commands see it
+  std::string workspace;                 // absolute path on the host; created if missing
+  std::string mount = "/workspace";      // path that commands see
   std::vector<Bind> binds;               // resources, run data
-  std::vector<std::string> environment;  // "NAME=value", the whole of it
+  std::vector<std::string> environment;  // "NAME=value", the complete environment
   NetworkPolicy network = NetworkPolicy::kPhase1;
-  std::string image;  // of containers; empty: that of the configuration
+  std::string image;  // for containers; empty: the configured image
   enum class Gpu : std::uint8_t { kNo, kYes } gpu = Gpu::kNo;
-  // Where what phase 1 installs into system folders is kept, on the host; never shown to commands.
-  // "": nowhere, so they cannot be changed. Backends with images need none.
+  // Folder on the host that keeps what phase 1 installs into system folders; commands never see it.
+  // "": none, so that system folders cannot be changed. Backends with images need none.
   std::string system;
-  // kInstall: phase 1 is next, and may change system folders. A mark (kInstallMark) that says more
-  // than `system` holds is removed.
+  // kInstall: phase 1 follows, and may change system folders. A mark (kInstallMark) that claims
+  // more than `system` holds is removed.
   enum class Use : std::uint8_t { kProgram, kInstall } use = Use::kProgram;
 };
 
 struct ExecCommand {
   std::string command;                   // one line of shell
-  std::vector<std::string> argv;         // instead of it: a program without a shell
+  std::vector<std::string> argv;         // instead of `command`: a program without a shell
   std::string folder;                    // below the mount; empty: the mount
-  Phase phase = Phase::kRun;             // decides about the network, and what a cluster queues
+  Phase phase = Phase::kRun;             // decides about network access, and whether a cluster
+                                         // queues it
   std::optional<Millis> time_limit;      // unset: exec.timeout
-  std::vector<std::string> environment;  // added to that of the sandbox: "DOSSIER_SEED=1"
-  // Where output goes while it comes; it is kept in the result too, up to the output limit.
+  std::vector<std::string> environment;  // added to the sandbox's: "DOSSIER_SEED=1"
+  // Receives output as it arrives; the result keeps it too, up to the output limit.
   std::function<void(std::string_view)> on_output;
-  // Of a command that waits in a cluster's queue: called with the job's id once it has one, before
-  // the wait; an error ends the job. And the id that an earlier process was given: this job is
-  // asked for first.
+  // on_queued is called with the id of a job in a cluster's queue, before the wait for it; an error
+  // ends the job. queued_job is the id that an earlier process got: that job is looked up first.
   std::function<Status(std::string_view job)> on_queued;
   std::string queued_job;
 };
@@ -81,14 +81,14 @@ struct ExecResult {
   int status = -1;  // exit status; 126: refused before it ran; 128 + signal: ended by that signal
   int signal = 0;
   bool timed_out = false, out_of_memory = false;
-  std::string refused;                         // why it was not run; then status is 126
+  std::string refused;                         // the reason why it was not run; status is then 126
   std::string note;                            // "a leading sudo was dropped"
   std::string out, err;                        // up to the output limit
-  std::uint64_t out_bytes = 0, err_bytes = 0;  // written
+  std::uint64_t out_bytes = 0, err_bytes = 0;  // bytes written
   double seconds = 0;
-  std::uint64_t peak_bytes = 0;     // 0: not known
-  std::vector<std::string> layers;  // of isolation, in force while it ran
-  // Why there is no overlay of system folders, where a backend would have one; "" if there is.
+  std::uint64_t peak_bytes = 0;     // 0: unknown
+  std::vector<std::string> layers;  // isolation layers in force while it ran
+  // Why a backend that normally has an overlay of system folders has none; "" if it has one.
   std::string no_overlay;
 };
 
@@ -99,22 +99,22 @@ struct ImageRef {
 struct SandboxFacts {
   std::string kind;  // "local", "apptainer", "singularity", "slurm", "scripted"
   ImageRef image;
-  std::vector<std::string> layers;                                // of isolation
-  enum class Root : std::uint8_t { kNo, kYes } root = Root::kNo;  // package managers may work
+  std::vector<std::string> layers;                                // isolation layers
+  enum class Root : std::uint8_t { kNo, kYes } root = Root::kNo;  // kYes: package managers may work
   std::string no_overlay;                                         // as in results
-  std::string warning;  // for a person: what commands will miss, and why
+  std::string warning;  // for a person: what commands will lack, and why
 };
 
 class ExecBackend {
  public:
   virtual ~ExecBackend() = default;
 
-  // Errors: kUnavailable naming the missing program or layer and the way out; kNotFound (image).
+  // Errors: kUnavailable naming the missing program or layer and the remedy; kNotFound (image).
   virtual Status Start(const SandboxSpec& spec) = 0;
-  // Runs to the end; on a limit or a cancelled token the whole tree of processes is ended. A status
-  // that is not 0 is no error. Errors: kUnavailable, kIo, kCancelled.
+  // Runs to the end; at a limit or when the token is cancelled, the whole process tree is ended. A
+  // non-zero status is not an error. Errors: kUnavailable, kIo, kCancelled.
   virtual Result<ExecResult> Run(const ExecCommand& command, const CancelToken& cancel) = 0;
-  // After phase 1: the image that later phases use. Without images: empty.
+  // Called after phase 1: returns the image that later phases use; empty without images.
   virtual Result<ImageRef> Snapshot(std::string_view name) = 0;
   virtual SandboxFacts Facts() const = 0;
   virtual void Stop() noexcept = 0;
@@ -123,7 +123,7 @@ class ExecBackend {
 // Makes the backend of one slot ("worker-2").
 using BackendFactory = std::function<Result<std::unique_ptr<ExecBackend>>(std::string_view worker)>;
 
-// A list of variables, "NAME=value", in which a name stands once.
+// A list of environment variables, "NAME=value", in which each name occurs once.
 //
 //   EnvironmentList list(spec.environment);
 //   list.Set("HOME", "/workspace");
@@ -135,7 +135,7 @@ using BackendFactory = std::function<Result<std::unique_ptr<ExecBackend>>(std::s
 class EnvironmentList {
  public:
   EnvironmentList() = default;
-  // Of equal names the last one holds. What has no `=` is left out.
+  // The last of equal names wins. Entries without `=` are left out.
   explicit EnvironmentList(std::span<const std::string> entries) { Add(entries); }
 
   void Add(std::span<const std::string> entries);
@@ -151,7 +151,7 @@ class EnvironmentList {
   std::vector<std::string> entries_;
 };
 
-// "NAME" of "NAME=value".
+// Returns "NAME" of "NAME=value".
 std::string_view VariableName(std::string_view entry);
 
 }  // namespace dossier::research

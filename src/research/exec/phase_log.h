@@ -34,15 +34,15 @@ class PhaseLog {
   std::string path_;
 };
 
-// Appends to a file, which is made with its folder if needed.
+// Appends to a file, which is created with its folder if needed.
 Status AppendToFile(const std::string& path, std::string_view text);
 
-// "$ make -j2", as logs and prompts show it.
+// Returns "$ make -j2", as logs and prompts show it.
 std::string CommandLine(const ExecCommand& command);
-// What it printed, then how it ended where that was not well: "[exit status 2]".
+// Returns the command's output, and how it ended if it failed: "[exit status 2]".
 std::string OutputText(const ExecResult& result);
 
-// What a command fetches: "wget -O x.tgz https://…", "git clone URL folder".
+// A file or repository that a command downloads: "wget -O x.tgz https://…", "git clone URL folder".
 struct Download {
   std::string url, destination;  // destination "": the program's own choice
 

@@ -1,11 +1,11 @@
-// Collects the facts about a machine that prompts show, by commands inside the sandbox.
+// Collects the facts about a machine that prompts show, by running commands inside the sandbox.
 //
 //   const MachineFacts found = Probe(*backend, {.timeout_seconds = 3600}, cancel);
 //   prefix.environment = EnvironmentText(found);
 //   services.compilers = CompilerNames(found);
 //
-// A fact that cannot be found has the default value of its field ("NA", "unknown"); Probe
-// never fails as a whole. Each field has 10 seconds. Thread-safety: as the backend.
+// A fact that cannot be found keeps its field's default ("NA", "unknown"); Probe never fails as a
+// whole. The time limit per field is 10 seconds. Thread-safety: as the backend.
 
 #ifndef DOSSIER_RESEARCH_EXEC_PROBE_H_
 #define DOSSIER_RESEARCH_EXEC_PROBE_H_
@@ -25,12 +25,12 @@
 namespace dossier::research {
 
 struct ProbeConfig {
-  std::vector<std::string> environment;  // "NAME=value": what commands see; AllowedEnvironment
-  std::size_t variables_not_shown = 0;   // of the user's, that the allow list keeps back
+  std::vector<std::string> environment;  // "NAME=value", for commands; see AllowedEnvironment
+  std::size_t variables_not_shown = 0;   // those of the user's that are not allowed
   NetworkPolicy network = NetworkPolicy::kPhase1;
-  std::string network_probe_host;  // "": not asked
+  std::string network_probe_host;  // "": not probed
   enum class Gpu : std::uint8_t { kNo, kYes } gpu = Gpu::kYes;
-  std::string assigned_gpu_id;    // of a scheduler; "": unknown
+  std::string assigned_gpu_id;    // assigned by a scheduler; "": unknown
   std::string container_runtime;  // "": host
   std::string singularity_image;  // "": none
   std::string workspace_mount = "/workspace";
@@ -48,7 +48,7 @@ struct ProbedPackage {
   bool operator==(const ProbedPackage&) const = default;
 };
 
-// The names of the fields are those that prompts and JSON show.
+// Field names are those that prompts and JSON show.
 struct MachineFacts {
   std::string os_release;
   std::string cpu_info = "unknown", memory_info = "unknown";
@@ -69,19 +69,19 @@ struct MachineFacts {
 
 MachineFacts Probe(ExecBackend& backend, const ProbeConfig& config, const CancelToken& cancel = {});
 
-// For section `Environment`: a list of the facts, then four rules about how to use them.
+// Returns the text of section `Environment`: a list of the facts, then four rules for using them.
 std::string EnvironmentText(const MachineFacts& environment);
 JsonObject EnvironmentJson(const MachineFacts& environment);
 // Errors: kDamaged naming the field.
 Result<MachineFacts> ReadEnvironment(const Json& json);
 std::vector<std::string> CompilerNames(const MachineFacts& environment);
 
-// The variables of `all` ("NAME=value") whose names commands may see, sorted.
+// Returns those variables of `all` ("NAME=value") whose names commands may see, sorted.
 std::vector<std::string> AllowedEnvironment(std::span<const std::string> all);
 bool IsAllowedVariable(std::string_view name);
 
-// Probe once a day for each image, or for this machine where there is none: `folder` keeps the
-// result under the image's digest, the configuration and the day of `clock`.
+// Probes once a day per image, or for this machine if there is no image: `folder` keeps the result
+// under the image's digest, the configuration and the day of `clock`.
 struct ProbeCache {
   std::string folder;
   std::string day;  // "2026-01-28"
@@ -122,8 +122,8 @@ inline constexpr std::array<std::string_view, 16> kProbedPackages = {
     "libhdf5-dev",   "openmpi-bin",     "libopenmpi-dev", "mpich",
     "libmpich-dev",  "build-essential", "cmake",          "gfortran"};
 
-// Names of variables that commands and prompts may see; a `*` at the end stands for any ending.
-// Whatever the list says, a name that IsSecretVariableName knows is not shown.
+// Names of variables that commands and prompts may see; a `*` at the end matches any suffix. Names
+// for which IsSecretVariableName is true are never shown, whatever this list says.
 inline constexpr std::array<std::string_view, 39> kAllowedVariables = {
     "PATH",         "LANG",       "LC_*",
     "TZ",           "TMPDIR",     "HOME",

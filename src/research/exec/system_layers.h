@@ -1,5 +1,5 @@
-// The system folders of the local sandbox as a node may change them: layers over those of the host,
-// which stay as they are.
+// Lets a node change the system folders of the local sandbox: writable layers over the host's
+// folders, which stay unchanged.
 //
 //   SystemLayers system(run_folder + "/workers/system");       // one for all slots of a run
 //   DOSSIER_RETURN_IF_ERROR(system.Prepare(OwnerOf(workspace)));
@@ -7,15 +7,15 @@
 //   jail.overlays = system.Writable(node_folder + "/system");  // phase 1
 //   jail.overlays = system.ReadOnly(node_folder + "/system");  // later phases: what phase 1 left
 //
-// Three layers, uppermost first: what the node changed; a skeleton of the user's own, made once a
-// run; the host's folder. The kernel changes nothing in a folder whose owner the user namespace
-// does not know, and knows one owner only: so the skeleton repeats the host's folders (to a depth
-// of 5), empty. Of /etc and /var there is no host layer, only what the skeleton holds of them:
-// files that the sandbox shows anyway, the sources of apt without passwords, and Debian's list of
+// There are three layers, uppermost first: what the node changed; a skeleton owned by the user,
+// made once per run; the host's folder. The kernel allows no changes in a folder whose owner is
+// unknown in the user namespace, which knows only one owner: so the skeleton repeats the host's
+// folders (to a depth of 5), empty. /etc and /var have no host layer, only what the skeleton holds:
+// files that the sandbox shows anyway, the apt sources without passwords, and Debian's list of
 // users.
 //
-// Errors: kUnavailable with the reason, where the system gives no overlay. Thread-safety: all of it
-// may be called from many threads, each with a node of its own.
+// Errors: kUnavailable with the reason, if the system has no overlay. Thread-safety: all methods
+// from many threads, each with its own node.
 
 #ifndef DOSSIER_RESEARCH_EXEC_SYSTEM_LAYERS_H_
 #define DOSSIER_RESEARCH_EXEC_SYSTEM_LAYERS_H_
@@ -32,8 +32,8 @@
 
 namespace dossier::research {
 
-// What programs of a research run look up beside the folders of the jail: other compilers, fonts
-// and TeX, MPI's settings, and what the probe reads. Absent ones are left out.
+// Paths that programs of a research run read besides the jail's folders: other compilers, fonts and
+// TeX, MPI settings, and what the probe reads. Absent ones are left out.
 inline constexpr const char* kShownPaths[] = {"/opt",
                                               "/etc/os-release",
                                               "/etc/fonts",
@@ -47,7 +47,7 @@ inline constexpr const char* kShownPaths[] = {"/opt",
                                               "/sys/devices/system/cpu",
                                               "/sys/devices/system/node"};
 
-// To whom a node's files belong: the user, or the owner of a workspace that root works in.
+// The owner of a node's files: the user, or the owner of the workspace if root works in it.
 struct FileOwner {
   uid_t uid;
   gid_t gid;
@@ -56,28 +56,28 @@ Result<FileOwner> OwnerOf(const std::string& path);
 
 class SystemLayers {
  public:
-  // Absolute; made when it is needed. "": there are no layers.
+  // `folder` is absolute and created when needed. "": there are no layers.
   explicit SystemLayers(std::string folder) : folder_(std::move(folder)) {}
 
-  // Makes the skeleton (some tenths of a second), unless this run has one of this host's system.
-  // Later calls return what the first one did.
+  // Makes the skeleton (takes some tenths of a second), unless this run already has one for this
+  // host's system. Later calls return the first call's result.
   Status Prepare(FileOwner owner);
 
-  // The node's own layer, empty unless it is there from before. `kFresh`: it held nothing, or
-  // another system's; then whatever was installed has to be installed again.
+  // Opens the node's own layer, which is empty unless it exists already. `kFresh`: it was empty or
+  // made for another system, so everything installed must be installed again.
   enum class Found : std::uint8_t { kKept, kFresh };
   Result<Found> Open(const std::string& node, FileOwner owner) const;
 
-  // Makes the work folders anew. After Open.
+  // Recreates the work folders. Call after Open.
   Result<std::vector<sandbox::JailOverlay>> Writable(const std::string& node,
                                                      FileOwner owner) const;
 
-  // The folders in which the node changed something, and those below them; none if it changed
-  // nothing, so that it costs nothing.
+  // Returns overlays for the folders in which the node changed something, and those below them;
+  // none if it changed nothing, so that it costs nothing.
   std::vector<sandbox::JailOverlay> ReadOnly(const std::string& node) const;
 
-  // Which files a command would need are not in the skeleton, in a sentence; "": all are. After
-  // Prepare, which tells it to the one that makes the skeleton.
+  // A sentence naming files that commands would need but the skeleton lacks; "" if there are none.
+  // Set by Prepare, in the object that makes the skeleton.
   const std::string& left_out() const { return left_out_; }
 
  private:
@@ -89,11 +89,11 @@ class SystemLayers {
   std::string left_out_;
 };
 
-// Lets `node` use what `base` installed, for phases after the first.
+// Lets `node` use what `base` installed, in phases after phase 1.
 Status LinkSystem(const std::string& base, const std::string& node);
 
-// Variables of commands that change the system, "NAME=value": the folders of an administrator's
-// programs, no questions asked.
+// Returns variables for commands that change the system, "NAME=value": a PATH with the
+// administrator's folders, and non-interactive installs.
 std::vector<std::string> InstallEnvironment(std::string_view path);
 
 }  // namespace dossier::research

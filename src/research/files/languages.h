@@ -1,4 +1,4 @@
-// Programming languages as plans name them and files tell of them.
+// Programming languages, recognised from the names in plans and from file names.
 //
 //   LanguageOf("C++")                  // "cpp"
 //   LanguageOfFile("src/solver.f90")   // "fortran"
@@ -13,13 +13,13 @@
 
 namespace dossier::research {
 
-// "" for a name that is no known language.
+// Returns "" if the name is not a known language.
 std::string LanguageOf(std::string_view name);
-// By the ending; "" if it tells of none.
+// Decides by the file extension; "" if it is not known.
 std::string LanguageOfFile(std::string_view path);
-// Whether its programs are built before they run.
+// Returns true if programs in this language are built before they run.
 bool IsCompiled(std::string_view language);
-// "c, cpp, …"
+// Returns "c, cpp, …".
 std::string KnownLanguages();
 
 }  // namespace dossier::research

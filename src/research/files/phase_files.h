@@ -1,11 +1,10 @@
-// The work of phase 2, and what later phases need of it: writes files into the workspace, fills the
-// fields of the build plan into commands, and finds expected outputs that are missing.
+// File work of phase 2 and later phases: writes files into the workspace, fills fields of the build
+// plan into commands, and finds missing expected outputs.
 //
 //   FillCommand("{compiler_selected} {cflags} -o {x}", build)     // "g++ -O3 -o {x}"
 //   const auto missing = MissingOutput(workspace, "working/x_data.npy");
 //
-// A path that a link leads out of the workspace is never followed. Thread-safety: functions over
-// files.
+// Links that lead out of the workspace are never followed. Thread-safety: functions over files.
 
 #ifndef DOSSIER_RESEARCH_FILES_PHASE_FILES_H_
 #define DOSSIER_RESEARCH_FILES_PHASE_FILES_H_
@@ -21,49 +20,49 @@
 
 namespace dossier::research {
 
-// A known `{name}` becomes the field's text, a list its items with spaces between; an unknown one
-// stays. One pass: values are literal.
+// Replaces a known `{name}` by the field's text, a list by its items joined with spaces; an unknown
+// one stays. One pass: values are literal.
 std::string FillCommand(std::string_view command, const BuildPlan& build);
 
-// Writes the files, makes the folders that programs write to, removes earlier outputs.
+// Writes the files, creates the folders that programs write to, and removes earlier outputs.
 Status PrepareWorkspace(const Artifacts& artifacts, const std::string& workspace);
 
-// Why an expected output does not count: "working/x_data.npy was not written", "… is empty", "… is
-// no file of the workspace"; nothing if it does.
+// Returns why an expected output does not count: "working/x_data.npy was not written", "… is
+// empty", "… is no file of the workspace"; nothing if it counts.
 std::optional<std::string> MissingOutput(const std::string& workspace, const std::string& path);
 
-// The artefacts of single mode: one file and how to build and run it. Errors: kInvalidArgument (a
-// compiled language without a compiler among `compilers`).
+// Makes the artefacts of single mode: one file and how to build and run it. Errors:
+// kInvalidArgument (a compiled language without a compiler in `compilers`).
 Result<Artifacts> ArtifactsOfCode(const std::string& code, const ParseContext& context);
 
-// `to`, a new file that shares its blocks with `from` until one of them is changed. Errors: kIo,
-// where the file system shares none.
+// Makes `to`, a new file that shares its blocks with `from` until one of them is changed. Errors:
+// kIo if the file system cannot share blocks.
 Status CloneFile(const std::string& from, const std::string& to);
 
-// Copies a workspace, or another folder, into a folder that is made; files share their blocks where
-// the file system can. What is no file, folder or
-// link is left out, and what its owner may not read. Errors: kIo.
+// Copies a workspace, or another folder, into a folder that is created; files share blocks if the
+// file system can. Anything that is not a file, folder or link, or that its owner cannot read, is
+// left out. Errors: kIo.
 enum class CopiedLinks : std::uint8_t { kAsLinks, kNone };
 Status CopyWorkspace(const std::string& from, const std::string& to,
                      CopiedLinks links = CopiedLinks::kAsLinks);
 
-// Where programs find the data of the experiment (experiment.data_folder), below the workspace.
+// Folder below the workspace in which programs find the experiment's data (experiment.data_folder).
 inline constexpr std::string_view kInputFolder = "input";
 
-// Where what a node's phase 1 installs into system folders is kept (SandboxSpec::system): beside
-// its workspace.
+// Returns the folder, beside the workspace, for what phase 1 of a node installs into system folders
+// (SandboxSpec::system).
 std::string SystemBeside(const std::string& workspace);
 
-// A folder of ours in the workspace; whatever else a program put in its place, such as a link,
-// goes.
+// Makes a folder of ours in the workspace; anything else that a program put there, such as a link,
+// is removed.
 Status MakeOwnFolder(const std::string& workspace, std::string_view name);
 
-// A file of ours in the workspace or in a folder of MakeOwnFolder; a link, a pipe or a folder that
-// a program put in its place goes.
+// Writes a file of ours in the workspace or in a folder of MakeOwnFolder; a link, pipe or folder
+// that a program put there is removed.
 Status WriteOwnFile(const std::string& workspace, std::string_view name, std::string_view content);
 
-// A regular file that a program wrote. Errors: kInvalidArgument, where it is none or a link leads
-// out of the workspace; kNotFound; kTooLong; kIo.
+// Reads a regular file that a program wrote. Errors: kInvalidArgument if it is not one or a link
+// leads out of the workspace; kNotFound; kTooLong; kIo.
 Result<std::string> ReadWorkspaceFile(const std::string& workspace, const std::string& path,
                                       std::uint64_t max_bytes);
 

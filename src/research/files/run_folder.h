@@ -1,12 +1,12 @@
-// The folder of a run: its name, what lies where in it, its lock.
+// The run folder: its name, the paths of the files in it, its lock.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string folder,
 //                            MakeRunFolder({.out = out, .name = name, .time = clock->WallNow()}));
 //   DOSSIER_ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(folder, *clock));
 //   WriteFileAtomic(folder + "/" + std::string(run_files::kReport), text);
 //
-// All names of files and folders of a run are here. Thread-safety: functions over files; a lock has
-// one owner.
+// All names of files and folders of a run are defined here. Thread-safety: functions over files; a
+// lock has one owner.
 
 #ifndef DOSSIER_RESEARCH_FILES_RUN_FOLDER_H_
 #define DOSSIER_RESEARCH_FILES_RUN_FOLDER_H_
@@ -25,10 +25,10 @@
 
 namespace dossier::research {
 
-// From the current folder, without `.`, `..` and a slash at the end; links stay.
+// Resolves against the current folder, without `.`, `..` and a final slash; links stay.
 std::string AbsolutePath(const std::string& path);
 
-// Relative to the run folder. journal.sqlite and objects/ are the journal's own (run_log.h).
+// Paths relative to the run folder. journal.sqlite and objects/ belong to the journal (run_log.h).
 namespace run_files {
 inline constexpr std::string_view kRun = "run.json";
 inline constexpr std::string_view kIdea = "idea.md";
@@ -54,10 +54,10 @@ inline constexpr std::string_view kReport = "report.md";
 inline constexpr std::string_view kTokenTracker = "token_tracker.json";
 inline constexpr std::string_view kPaper = "paper";
 
-// "workers/worker-0/plans"; below it, too, the sandbox and phase1_*.jsonl.
+// "workers/worker-0/plans"; the sandbox and phase1_*.jsonl are below "workers/worker-0" too.
 std::string Worker(std::string_view worker);
 std::string Plans(std::string_view worker);
-// "nodes/ID", with node.json, workspace/, plots/ and, of the local sandbox, system/.
+// "nodes/ID", with node.json, workspace/, plots/ and, for the local sandbox, system/.
 std::string Node(std::string_view node);
 std::string NodeJson(std::string_view node);
 std::string Workspace(std::string_view node);
@@ -67,13 +67,13 @@ std::string StageBest(std::string_view stage);
 std::string StageLogs(std::string_view stage);
 // "logs/phase_logs/node_ID", with download.log, coding.log, compile.log, run.log.
 std::string PhaseLogs(std::string_view node);
-// Of a node's calls; "" is the run itself.
+// For the calls of a node; "" means the run itself.
 std::string PromptLogs(std::string_view node);
 }  // namespace run_files
 
-// Writes a file of a run through a temporary one: whole or not at all, whatever is killed. What a
-// power failure takes of it can be made again from the journal, so nothing waits for the disk.
-// Errors: kIo, kPermission.
+// Writes a file of a run through a temporary file, so that it is complete or absent even if the
+// process is killed. Not synced to disk: what a power failure loses can be rebuilt from the
+// journal. Errors: kIo, kPermission.
 Status WriteRunFile(const std::string& path, std::string_view content);
 
 struct RunFolderOrder {
@@ -83,42 +83,42 @@ struct RunFolderOrder {
   Clock::Wall time;
 };
 
-// Letters, digits, `_` and `-` of a text, runs of others as one `_`, at most 60; "run" if none is
-// left. "Matrix Opt!" -> "Matrix_Opt".
+// Keeps letters, digits, `_` and `-` of a text, replaces runs of others by one `_`, at most 60
+// characters; "run" if nothing is left. "Matrix Opt!" -> "Matrix_Opt".
 std::string RunNameOf(std::string_view text);
-// "2026-01-28_17-46-11_matrix_attempt_3", in UTC.
+// Returns "2026-01-28_17-46-11_matrix_attempt_3", in UTC.
 std::string RunFolderName(std::string_view name, std::int64_t attempt, Clock::Wall time);
-// Makes the folder of a new run, with an absolute path, at the first second from `time` on at which
-// no other one begins. Errors: kIo, kPermission.
+// Makes the folder of a new run, with an absolute path, named after the first second from `time` on
+// that no other run's folder has. Errors: kIo, kPermission.
 Result<std::string> MakeRunFolder(const RunFolderOrder& order);
 
 struct RunFolderParts {
   std::string name;
   std::int64_t attempt = 0;
 };
-// Of the name of a run folder; nothing if it has another form.
+// Parses the name of a run folder; nothing if it has another form.
 std::optional<RunFolderParts> ParseRunFolderName(std::string_view folder_name);
-// The run beside `folder` of the same name with the greatest lower attempt, the latest of equals;
-// "": none.
+// Returns the run beside `folder` with the same name and the highest lower attempt, the latest of
+// equals; "": none.
 std::string PreviousAttempt(const std::string& folder);
 
-// The folder that a person means: a path, or the beginning of a folder's name or of a run's id
-// under `out`; "": the latest. Errors: kNotFound, with what there is.
+// Finds the folder that a person names: a path, or a prefix of a folder name or run id under `out`;
+// "": the latest. Errors: kNotFound with the candidates.
 Result<std::string> FindRun(const std::string& out, std::string_view word);
-// The run folders under `out`, the latest last.
+// Returns the run folders under `out`, the latest last.
 std::vector<std::string> ListRuns(const std::string& out);
 
-// Held while a process works on the run; the kernel frees it however the process ends.
+// A lock held while a process works on the run; the kernel releases it however the process ends.
 class RunLock {
  public:
-  // Errors: kLocked with the holder's process, machine, since when, and the way out.
+  // Errors: kLocked with the holder's process, machine, start time, and the remedy.
   static Result<RunLock> Take(const std::string& folder, const Clock& clock);
 
   struct Holder {
     std::int64_t pid = 0;
     std::string host, since;
   };
-  // Who is at it; nothing if nobody is.
+  // Returns the current holder; nothing if there is none.
   static std::optional<Holder> HolderOf(const std::string& folder);
 
  private:
@@ -126,19 +126,19 @@ class RunLock {
   FileLock lock_;
 };
 
-// Paths that stay below a folder, whatever links a program or a repository put into it.
+// Resolves paths that must stay below a folder, whatever links a program or repository put into it.
 //
 //   const auto place = PlaceInside(root, "docs/README.md");
 //   if (!place) return Refuse("a link leads out of " + root.string());
 //
-// Nothing may write to the folder meanwhile: what is checked here is opened later. Thread-safety:
-// functions over files.
+// Nothing else may write to the folder meanwhile: what is checked here is opened later.
+// Thread-safety: functions over files.
 
-// Whether `path` is `root` or lies below it, by its names alone.
+// Returns true if `path` is `root` or below it, judged by the names alone.
 bool IsInside(const std::filesystem::path& root, const std::filesystem::path& path);
 
-// Where `relative` really is, links resolved as far as it is there; none if that is not inside.
-// `root`: canonical.
+// Returns the real path of `relative`, with its existing links resolved; none if it is not inside.
+// `root` is canonical.
 std::optional<std::filesystem::path> PlaceInside(const std::filesystem::path& root,
                                                  const std::filesystem::path& relative);
 

@@ -1,13 +1,13 @@
-// The metric of a program that ran.
+// Determines the metric of a program that ran.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const MeasuredMetric measured, Measure(driver, place, cancel));
 //   if (measured.metric) node.metric = *measured.metric;
 //   else Say(measured.failure);
 //
-// `working/metrics.json` is read directly. Else a model writes a script that reads the `.npy`
+// `working/metrics.json` is read directly. Otherwise a model writes a script that reads the `.npy`
 // files, the script runs in the sandbox, and a model names the metrics in its output. Without a
-// metric `failure` says why. Errors: those of Caller::Call and of the sandbox; kIo.
-// Thread-safety: one thread a node; several nodes at the same time.
+// metric, `failure` says why. Errors: those of RoleCaller::Call and of the sandbox; kIo.
+// Thread-safety: one thread per node; several nodes at the same time.
 
 #ifndef DOSSIER_RESEARCH_NODE_MEASURE_H_
 #define DOSSIER_RESEARCH_NODE_MEASURE_H_
@@ -22,7 +22,7 @@
 
 namespace dossier::research {
 
-inline constexpr int kMeasureTries = 3;  // of a script; a call has three attempts of its own
+inline constexpr int kMeasureTries = 3;  // scripts; each call has three attempts of its own
 inline constexpr std::string_view kMetricsFile = "working/metrics.json";
 
 struct MeasurePlace {

@@ -1,4 +1,4 @@
-// The call that makes a node's program: which call site, and what it is shown.
+// Builds the call that makes a node's program: its call site, and what the model is shown.
 //
 //   NodeOrder order{.node = node, .parent = &best, .stage = 2, .worker = "worker-0",
 //                   .idea = {.name = "threads", .description = "number of threads"}};
@@ -17,18 +17,18 @@
 
 namespace dossier::research {
 
-// What a slot of stage 2 or 4 is to try.
+// What a slot of stage 2 or 4 tries.
 struct TrialIdea {
   std::string name, description;
 };
 
 struct NodeOrder {
-  Node node;                     // what is known before it is made: id, kind, parent, branch, step
-  const Node* parent = nullptr;  // null: a draft
-  int stage = 1;                 // 1 to 4
-  std::string worker;            // "worker-0"
-  TrialIdea idea;                // of tuning and ablation nodes
-  std::string evaluation_metrics;  // of define_metrics; "": none
+  Node node;                       // what is known in advance: id, kind, parent, branch, step
+  const Node* parent = nullptr;    // null: a draft
+  int stage = 1;                   // 1 to 4
+  std::string worker;              // "worker-0"
+  TrialIdea idea;                  // for tuning and ablation nodes
+  std::string evaluation_metrics;  // from define_metrics; "": none
   std::string base_plot_code;      // stages 3 and 4
 };
 
@@ -36,10 +36,10 @@ std::string_view CodingSite(NodeKind kind);  // "draft"; "" for kinds that ask n
 CallRequest CodingRequest(const Driver& driver, const NodeOrder& order);
 CallOrigin ScopeOf(const Node& node, std::string_view phase);
 
-// What a program reached: sections `metric` and `execution_output`.
+// Adds a program's results: sections `metric` and `execution_output`.
 void AddResults(const Node& node, CallRequest* request);
 
-// `summary` as prompts show it: the output, and how the node failed.
+// Returns `summary` as prompts show it: the output, and how the node failed.
 std::string ExecutionOutput(const Node& node);
 
 }  // namespace dossier::research

@@ -1,9 +1,9 @@
-// Phase 0: the plan of a node.
+// Phase 0: makes the plan of a node.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Json plan, ParsePlan(payload));      // missing keys are empty
 //   prefix.plan = PlanSection(plan);
 //
-// Thread-safety: pure functions, but for MakePlan.
+// Thread-safety: pure functions, except MakePlan.
 
 #ifndef DOSSIER_RESEARCH_NODE_PHASE0_H_
 #define DOSSIER_RESEARCH_NODE_PHASE0_H_
@@ -19,19 +19,19 @@
 
 namespace dossier::research {
 
-// Reads a plan, alone or as {"plan": …}. The result is the plan alone, with every known key.
-// Errors: kInvalidArgument (no JSON object, none of the known keys, a known key of a wrong type).
+// Reads a plan, alone or as {"plan": …}. Returns the plan alone, with every known key. Errors:
+// kInvalidArgument (not a JSON object, no known key, or a known key with a wrong type).
 Result<Json> ParsePlan(std::string_view payload);
-// What later calls are shown of the plan.
+// Returns the parts of the plan that later calls are shown.
 Json PlanSection(const Json& plan);
-// The plan's time_budget_estimate; 0 if it has none.
+// Returns the plan's time_budget_estimate; 0 if it has none.
 std::int64_t EstimatedSeconds(const Json& plan);
 
 // Asks a model for the plan, or takes it from the journal, and writes its files. If the call fails,
 // the node fails.
 Status MakePlan(PhaseContext& context);
 
-// The texts of a list in a plan; what is no text is left out.
+// Returns the texts of a list in a plan; other items are left out.
 std::vector<std::string> PlanTexts(const Json& plan, std::string_view key, std::string_view inner,
                                    std::string_view list);
 

@@ -1,10 +1,10 @@
-// Phase 1: what a program needs is installed, one command a step, until the model says that it is
-// done and the plan's conditions agree.
+// Phase 1: installs what a program needs, one command per step, until the model says that it is
+// done and the plan's conditions hold.
 //
-// A step is journalled with its reply and its results once it is over. A workspace holds a mark of
-// the last journalled step; where they differ, a new sandbox replays the recorded commands.
+// A step is journalled with its reply and results when it is over. A mark in the workspace names
+// the last journalled step; if they differ, a new sandbox replays the recorded commands.
 //
-// Thread-safety: one owner and one thread a node.
+// Thread-safety: one owner and one thread per node.
 
 #ifndef DOSSIER_RESEARCH_NODE_PHASE1_H_
 #define DOSSIER_RESEARCH_NODE_PHASE1_H_
@@ -24,7 +24,7 @@ struct InstallStep {
   std::string command;
   int exit_code = 0;
   std::string stdout_summary, stderr_summary, notes;
-  // What a replay after a restart does with it: a check and a note change nothing in a sandbox.
+  // How a replay after a restart treats the step: checks and notes do not change a sandbox.
   enum class Kind : std::uint8_t { kCommand, kCheck, kReplayed } kind = Kind::kCommand;
 };
 JsonObject StepJson(const InstallStep& step);
@@ -35,7 +35,7 @@ struct InstallReply {
   std::string command, notes;
   enum class Done : std::uint8_t { kNo, kYes } done = Done::kNo;
 };
-// {command, done, notes}. Errors: kInvalidArgument.
+// Parses {command, done, notes}. Errors: kInvalidArgument.
 Result<InstallReply> ParseInstallReply(std::string_view payload);
 
 // Runs phase 1 and puts `phase1_steps_summary` into the outcome's history. If it fails, the node

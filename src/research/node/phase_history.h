@@ -1,4 +1,4 @@
-// The history of a node as a JSON object, which the plans of its children are shown.
+// Builds the history of a node as a JSON object, which is shown when its children are planned.
 //
 //   {"phase_summaries": {"phase1": "done: 3 steps", …},
 //    "phase1_steps_summary": {"total_steps", "failed_steps", "dependencies", "recent_commands"},
@@ -24,11 +24,11 @@ namespace dossier::research {
 void SetPhaseSummary(Phase phase, std::string_view text, Json& history);
 void SetStepsSummary(const std::vector<InstallStep>& steps, const Json& plan, Json& history);
 void SetArtifactsSummary(const Artifacts& artifacts, Json& history);
-// `name`: "compile" or "run"; the output of the whole list of commands, and what the one that
-// failed said of it: "" if none did.
+// `name`: "compile" or "run". `output` is that of the whole command list, `errors` that of the
+// failed command; "" if none failed.
 void SetOutputSummary(std::string_view name, std::string_view output, std::string_view errors,
                       Json& history);
-// What the command that ended the node said; "": no command failed.
+// Returns the errors of the command that ended the node; "" if no command failed.
 std::string ErrorsOf(const Json& history);
 
 }  // namespace dossier::research

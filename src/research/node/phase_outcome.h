@@ -1,5 +1,5 @@
-// The result of a node's phases, as the journal keeps it: what an earlier process finished is not
-// done again.
+// Stores the result of a node's phases in the journal, so that work finished by an earlier process
+// is not repeated.
 //
 // Thread-safety: plain data; pure functions.
 
@@ -13,7 +13,7 @@
 namespace dossier::research {
 
 JsonObject OutcomeJson(const PhasesOutcome& outcome);
-// ReadOutcome(OutcomeJson(o)) is o. Errors: kDamaged naming the field.
+// ReadOutcome(OutcomeJson(o)) equals o. Errors: kDamaged naming the field.
 Result<PhasesOutcome> ReadOutcome(const Json& json);
 
 }  // namespace dossier::research

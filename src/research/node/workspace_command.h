@@ -1,5 +1,5 @@
-// One command in the sandbox of a node's workspace, after its phases: a script that reads results,
-// one that draws them.
+// Runs one command in the sandbox of a node's workspace, after its phases: a script that reads or
+// plots results.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(
 //       const ExecResult drawn,
@@ -7,8 +7,8 @@
 //                      {.argv = {"python3", "plot.py"}}, cancel));
 //   if (drawn.status != 0) return Failed(drawn.err);
 //
-// The sandbox is started, asked once and stopped. Errors: those of ExecBackend. Thread-safety: from
-// any thread, for different workspaces.
+// Starts the sandbox, runs the command and stops the sandbox. Errors: those of ExecBackend.
+// Thread-safety: from any thread, for different workspaces.
 
 #ifndef DOSSIER_RESEARCH_NODE_WORKSPACE_COMMAND_H_
 #define DOSSIER_RESEARCH_NODE_WORKSPACE_COMMAND_H_
@@ -24,9 +24,9 @@ namespace dossier::research {
 struct WorkspacePlace {
   std::string worker;     // "worker-0"
   std::string workspace;  // absolute path on the host
-  std::string image;      // Node::worker_image; "": that of the configuration
+  std::string image;      // Node::worker_image; "": the configured image
   std::vector<std::string> environment;
-  std::vector<Bind> binds;               // beside those of the services
+  std::vector<Bind> binds;               // added to those of the services
   std::optional<NetworkPolicy> network;  // unset: exec.network
 };
 

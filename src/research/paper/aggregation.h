@@ -1,13 +1,13 @@
-// The figures of the paper, by one script over the data of the whole run.
+// Makes the figures of the paper, with one script over the data of the whole run.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Aggregation made, AggregatePlots(services, results, cancel));
 //   for (const std::string& figure : made.figures) Use("figures/" + figure);
 //
-// The script auto_plot_aggregator.py runs in the sandbox: it sees the run's data, read only, and
-// writes its figures. A script that fails leaves the run without figures, and a warning. Errors:
-// those of Caller::Call and of the sandbox; kIo.
+// The script auto_plot_aggregator.py runs in the sandbox: it reads the run's data (read-only) and
+// writes its figures. If it fails, the run has no figures, and a warning. Errors: those of
+// RoleCaller::Call and of the sandbox; kIo.
 //
-// Thread-safety: called by the thread of the run alone.
+// Thread-safety: called only by the run's thread.
 
 #ifndef DOSSIER_RESEARCH_PAPER_AGGREGATION_H_
 #define DOSSIER_RESEARCH_PAPER_AGGREGATION_H_

@@ -1,11 +1,11 @@
-// BibTeX: entries in, entries out.
+// Parses and writes BibTeX.
 //
 //   for (const BibEntry& entry : ParseBibtex(text)) Use(entry.key, entry.Field("title"));
 //   WriteFileAtomic(path, BibtexText(entries));
 //
-// Reads what people have: braces and quotes, nested braces, bare numbers, `#` joins, months and
-// names of @string, either kind of outer bracket. What cannot be read is passed over; the next
-// entry counts. Thread-safety: pure functions.
+// Accepts what is common: braces and quotes, nested braces, bare numbers, `#` joins, months and
+// @string names, either kind of outer bracket. What cannot be parsed is skipped, and parsing goes
+// on at the next entry. Thread-safety: pure functions.
 
 #ifndef DOSSIER_RESEARCH_PAPER_BIBTEX_H_
 #define DOSSIER_RESEARCH_PAPER_BIBTEX_H_
@@ -26,12 +26,11 @@ struct BibEntry {
   std::string_view Field(std::string_view name) const;  // "": none
 };
 
-// Entries; no comments, preambles or strings.
+// Returns the entries, without comments, preambles and strings.
 std::vector<BibEntry> ParseBibtex(std::string_view text);
-// Values in braces; braces that do not balance are left out. Ends each entry with a blank line.
+// Writes values in braces; unbalanced braces are left out. Each entry ends with a blank line.
 std::string BibtexText(const std::vector<BibEntry>& entries);
-// Whether it may stand in a paper: a type, a key of letters, digits and `_:.+/-`, a title and a
-// year.
+// Returns true if a paper may cite it: type, key of letters, digits and `_:.+/-`, title and year.
 bool IsCitable(const BibEntry& entry);
 
 }  // namespace dossier::research

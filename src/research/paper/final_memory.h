@@ -1,12 +1,12 @@
-// The memory of a run as one document, which the paper is written from.
+// Writes the memory of a run as one document, from which the paper is written.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const FinalMemory memory, MakeFinalMemory(services, results, cancel));
 //   request.sections.push_back({"final_memory", memory.text});
 //
-// Written with no best node, with no memory and with no model, too: then from what is there.
-// Errors: those of Caller::Call and of the memory store; kIo.
+// It is also written without a best node, without memory or without a model, from what is
+// available. Errors: those of RoleCaller::Call and of the memory store; kIo.
 //
-// Thread-safety: called by the thread of the run alone.
+// Thread-safety: called only by the run's thread.
 
 #ifndef DOSSIER_RESEARCH_PAPER_FINAL_MEMORY_H_
 #define DOSSIER_RESEARCH_PAPER_FINAL_MEMORY_H_
@@ -30,15 +30,15 @@ struct FinalMemory {
 Result<FinalMemory> MakeFinalMemory(const Services& services, const RunResults& results,
                                     const CancelToken& cancel);
 
-// What memory knows for each section of a paper (`paper_section_mode`).
+// Collects what memory contains for each section of a paper (`paper_section_mode`).
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string text,
 //                            PaperSections(services, results, &warnings, cancel));
 //
-// `idea_then_memory`: an outline of exactly `paper_section_count` sections, each filled from ranked
-// search. `memory_summary`: one reply over the whole of memory. Without a model, or an answer, the
-// outline is a fixed one and sections hold what was found, as it is. Errors: those of Caller::Call
-// and of the memory store.
+// `idea_then_memory`: an outline of exactly `paper_section_count` sections, each filled by ranked
+// search. `memory_summary`: one reply over the whole memory. Without a model, or without an answer,
+// a fixed outline is used, and sections hold the search results unchanged. Errors: those of
+// RoleCaller::Call and of the memory store.
 
 struct PaperSection {
   std::string name;  // "experimental_setup"
@@ -47,13 +47,13 @@ struct PaperSection {
   bool operator==(const PaperSection&) const = default;
 };
 
-// The fixed outline: `count` sections, at least 3; experimental_setup and results among them.
+// Returns a fixed outline of `count` sections, at least 3, with experimental_setup and results.
 std::vector<PaperSection> FixedOutline(int count);
-// An outline as a model gave it, made to fit: names as identifiers, each once, experimental_setup
-// and results added, then cut or filled up from the fixed one to `count`.
+// Normalises a model's outline: names become unique identifiers, experimental_setup and results are
+// added, then it is cut or extended from the fixed one to `count`.
 std::vector<PaperSection> FittedOutline(std::vector<PaperSection> outline, int count);
 
-// Markdown: `### name` and a text each; "" without a memory store.
+// Returns Markdown, `### name` and a text per section; "" without a memory store.
 Result<std::string> PaperSections(const Services& services, const RunResults& results,
                                   std::vector<std::string>* warnings, const CancelToken& cancel);
 

@@ -1,14 +1,14 @@
-// A paper compiled in the sandbox: no network, no shell escape, nothing read but its own folder and
-// the TeX installation.
+// Compiles a paper in the sandbox: no network, no shell escape; only its own folder and the TeX
+// installation can be read.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const LatexBuild built, BuildLatex(services, sources, cancel));
 //   if (built.state == LatexBuild::State::kBuilt) Keep(built.pdf);
 //   else Say(built.message);
 //
-// latexmk, or pdflatex with bibtex, or tectonic: the first that is there. A document that does not
+// Uses the first available of latexmk, pdflatex with bibtex, and tectonic. A document that does not
 // compile is an outcome. Errors: those of ExecBackend; kIo.
 //
-// Thread-safety: called by the thread of the run alone.
+// Thread-safety: called only by the run's thread.
 
 #ifndef DOSSIER_RESEARCH_PAPER_LATEX_BUILD_H_
 #define DOSSIER_RESEARCH_PAPER_LATEX_BUILD_H_
@@ -33,18 +33,18 @@ struct LatexSources {
 
 struct LatexBuild {
   enum class State : std::uint8_t { kBuilt, kFailed, kNoLatex } state = State::kNoLatex;
-  std::string pdf;  // of kBuilt: the bytes
-  int pages = 0;    // of kBuilt; 0: not known
-  // Of kBuilt: what LaTeX warned of; else its errors, or what is missing and the way out.
+  std::string pdf;  // for kBuilt: the file's bytes
+  int pages = 0;    // for kBuilt; 0: unknown
+  // For kBuilt: LaTeX's warnings; else its errors, or what is missing and the remedy.
   std::string message;
 };
 
 Result<LatexBuild> BuildLatex(const Services& services, const LatexSources& sources,
                               const CancelToken& cancel);
 
-// The lines of a log that tell of errors and undefined references, the last `lines`.
+// Returns the last `lines` log lines about errors and undefined references.
 std::string LatexErrors(std::string_view log, std::size_t lines);
-// Of "Output written on paper.pdf (8 pages, 1234 bytes)."; 0: not said.
+// Reads "Output written on paper.pdf (8 pages, 1234 bytes)."; 0 if there is no such line.
 int LatexPages(std::string_view log);
 
 }  // namespace dossier::research

@@ -1,14 +1,14 @@
-// Where citations come from: a BibTeX file, a search service, or nothing.
+// Searches for citations in a BibTeX file or with a search service, or nowhere.
 //
 //   const Literature literature(services);
 //   if (!literature.HasSource()) return Skip();
-//   DOSSIER_ASSIGN_OR_RETURN(const auto entries, literature.Search("matrix blocking", round,
-//   cancel));
+//   DOSSIER_ASSIGN_OR_RETURN(const auto entries,
+//                            literature.Search("matrix blocking", round, cancel));
 //
-// A search address holds `{query}`; what it answers is BibTeX, or JSON as Semantic Scholar's paper
-// search gives it ({"data": [{"title", "year", "authors", "venue", "abstract", …}]}). Answers are
-// kept in the run folder, so that a resumed run sees the same. Errors: kNetwork and the like of the
-// fetch; kIo, kNotFound of the file.
+// A search address contains `{query}`; the service answers with BibTeX, or with JSON in the form of
+// Semantic Scholar's paper search ({"data": [{"title", "year", "authors", "venue", "abstract",
+// …}]}). Answers are stored in the run folder, so that a resumed run gets the same ones. Errors:
+// kNetwork and others from the fetch; kIo, kNotFound for the file.
 //
 // Thread-safety: one owner.
 
@@ -30,11 +30,11 @@ inline constexpr std::size_t kMaxSearchResults = 10;
 
 class Literature {
  public:
-  // `services` outlives it.
+  // `services` must outlive this object.
   explicit Literature(const Services& services) : services_(services) {}
 
   bool HasSource() const;
-  // Citable entries, best first, at most kMaxSearchResults. `round` names the answer that is kept.
+  // Returns citable entries, best first, at most kMaxSearchResults. `round` names the kept answer.
   Result<std::vector<BibEntry>> Search(std::string_view query, int round,
                                        const CancelToken& cancel) const;
 
@@ -46,14 +46,14 @@ class Literature {
   const Services& services_;
 };
 
-// The entries that share most words with the query, those that share none left out.
+// Returns the entries that share most words with the query, without those that share none.
 std::vector<BibEntry> BestMatches(std::vector<BibEntry> entries, std::string_view query);
-// What a search service answered. Never fails: what is neither form has no entries.
+// Parses a search service's answer. Never fails: text in neither form gives no entries.
 std::vector<BibEntry> ReadSearchReply(std::string_view text);
-// `url` with the query in place of `{query}`, percent-encoded; appended where there is no place.
+// Returns `url` with `{query}` replaced by the percent-encoded query; appended without `{query}`.
 std::string SearchUrl(std::string_view url, std::string_view query);
 
-// One GET with a deadline of 30 s and at most 4 MiB, for Services::fetch.
+// Returns a function for Services::fetch: one GET with a deadline of 30 s, at most 4 MiB.
 std::function<Result<std::string>(const std::string& url, const CancelToken& cancel)> HttpFetch();
 
 }  // namespace dossier::research

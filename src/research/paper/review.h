@@ -1,12 +1,12 @@
-// A review of the paper, as conferences ask for it, and of its figures.
+// Reviews the paper, with a conference review form, and its figures.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Reviewed done, ReviewPaper(services, results, cancel));
 //   if (done.review) Say(FindInt(*done.review, "Overall"));
 //
-// Files: paper/review.json, paper/figure_review.json. No answer that holds is no review, with a
-// warning. Errors: those of Caller::Call; kIo.
+// Files: paper/review.json, paper/figure_review.json. Without a valid answer there is no review,
+// and a warning. Errors: those of RoleCaller::Call; kIo.
 //
-// Thread-safety: called by the thread of the run alone.
+// Thread-safety: called only by the run's thread.
 
 #ifndef DOSSIER_RESEARCH_PAPER_REVIEW_H_
 #define DOSSIER_RESEARCH_PAPER_REVIEW_H_
@@ -27,8 +27,8 @@ namespace dossier::research {
 
 struct Reviewed {
   std::optional<JsonObject> review;  // the 16 fields, in order
-  JsonArray figures;                 // one object a figure
-  std::vector<std::string> removed;  // names of figures that left the paper
+  JsonArray figures;                 // one object per figure
+  std::vector<std::string> removed;  // names of figures removed from the paper
   std::vector<std::string> warnings;
 };
 
@@ -36,11 +36,10 @@ struct Reviewed {
 Result<Reviewed> ReviewPaper(const Services& services, const RunResults& results,
                              const CancelToken& cancel);
 
-// The 16 fields of a review in the order of the form, lists and scores in their types, nothing
-// else. Errors: kInvalidArgument with all that is wrong: fields that are missing, scores out of
-// range.
+// Returns the 16 fields of a review in the order of the form, lists and scores with their types,
+// nothing else. Errors: kInvalidArgument with all faults: missing fields, scores out of range.
 Result<JsonObject> ReadReview(const Json& reply);
-// `meta` with each score replaced by the rounded mean of those in range; halves are rounded up.
+// Returns `meta` with each score replaced by the rounded mean of the valid ones; halves round up.
 JsonObject WithMeanScores(JsonObject meta, std::span<const Json> reviews);
 
 }  // namespace dossier::research

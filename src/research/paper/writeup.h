@@ -1,4 +1,4 @@
-// The paper: LaTeX by a model, checked, compiled in the sandbox, looked at again.
+// Makes the paper: a model writes LaTeX, which is checked, compiled in the sandbox and revised.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Paper paper, MakePaper(services, results, {.figures = figures,
 //                            .aggregator = script, .final_memory = text, .citations = found},
@@ -6,10 +6,10 @@
 //   if (paper.pdf.empty()) Say(paper.message);     // paper.tex is there
 //
 // The last version that compiled is kept; without LaTeX, the last one that passed the checks. A
-// paper with parts that nobody wrote is a failure: what there is of it is kept as paper.tex, it is
-// not compiled, and not to be reviewed. Errors: those of Caller::Call and of the sandbox; kIo.
+// paper with unwritten parts is a failure: its text is kept as paper.tex, but it is not compiled,
+// and must not be reviewed. Errors: those of RoleCaller::Call and of the sandbox; kIo.
 //
-// Thread-safety: called by the thread of the run alone.
+// Thread-safety: called only by the run's thread.
 
 #ifndef DOSSIER_RESEARCH_PAPER_WRITEUP_H_
 #define DOSSIER_RESEARCH_PAPER_WRITEUP_H_
@@ -31,15 +31,15 @@ struct PaperParts {
   std::string aggregator;            // script; "": none
   std::string final_memory;
   std::vector<BibEntry> citations;
-  int attempt = 0;  // how often the run was told to try again what failed
+  int attempt = 0;  // number of times the run was asked to retry what failed
 };
 
 struct Paper {
   std::string tex;      // relative to the run folder: "paper/paper.tex"
   std::string pdf;      // "": none
-  std::string message;  // why there is none
+  std::string message;  // why there is no PDF
   int pages = 0;        // of the PDF
-  std::string failure;  // what is not written; "": everything is
+  std::string failure;  // the unwritten parts; "": complete
   std::vector<std::string> warnings;
 };
 
@@ -47,7 +47,7 @@ struct Paper {
 Result<Paper> MakePaper(const Services& services, const RunResults& results,
                         const PaperParts& parts, const CancelToken& cancel);
 
-// Puts one version of the paper into paper/; without a PDF none is left there. Errors: kIo.
+// Writes one version of the paper to paper/; without a PDF, an old one is removed. Errors: kIo.
 Status KeepPaper(const Services& services, std::string_view tex, std::string_view pdf,
                  const std::vector<std::string>& figures);
 

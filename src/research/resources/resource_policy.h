@@ -1,4 +1,4 @@
-// What of a resource is shown in which phase, and how much: one table.
+// The table of which parts of a resource are shown in which phase, and how much of them.
 //
 //   const ItemLimits limits = LimitsOf(item);
 //   if (ShowsTree(item, Phase::kPlan)) …
@@ -15,22 +15,22 @@
 
 namespace dossier::research {
 
-// 0: nothing; -1: whole.
+// 0: nothing; -1: everything.
 struct ItemLimits {
   std::int64_t files = 0, chars = 0, total_chars = 0;
 };
 ItemLimits LimitsOf(const ResourceItem& item);
 
-// The flag of an item wins over class and phase.
+// An item's flag takes precedence over class and phase.
 bool ShowsTree(const ResourceItem& item, Phase phase);
 bool ShowsContent(const ResourceItem& item, Phase phase);
-// In any phase.
+// Return true if it is shown in any phase.
 bool EverShowsTree(const ResourceItem& item);
 bool EverShowsContent(const ResourceItem& item);
 
-// One sentence for a model: how this class is to be used.
+// Returns one sentence that tells a model how to use this class.
 std::string_view GuidanceOf(ResourceClass kind);
-// Copied into the run folder.
+// Returns true if resources of this class are copied into the run folder.
 bool IsStaged(ResourceClass kind);
 
 }  // namespace dossier::research

@@ -1,10 +1,10 @@
-// The idea: the task text a run starts from.
+// Parses the idea: the task text that a run starts from.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Idea idea, ReadIdea(text, "idea.md"));
 //   prefix.idea = IdeaSection(idea);
 //
-// Markdown with headings, or a JSON object with keys; letter case, blanks and `_` do not count:
-// "## Short Hypothesis", "short_hypothesis". A first heading of another name is the title.
+// Markdown with headings, or a JSON object with keys; letter case, blanks and `_` are ignored: "##
+// Short Hypothesis", "short_hypothesis". A first heading with an unknown name is the title.
 // Thread-safety: pure functions.
 
 #ifndef DOSSIER_RESEARCH_RUN_IDEA_H_
@@ -23,26 +23,26 @@ inline constexpr std::size_t kMaxIdeaBytes = 1 << 20;
 
 struct Idea {
   struct Part {
-    std::string name;  // "Short Hypothesis"; of parts that this program does not know: as written
-    Json value;        // text of Markdown, any value of JSON
+    std::string name;  // "Short Hypothesis"; unknown parts as written
+    Json value;        // text for Markdown, any value for JSON
   };
   std::string title;
-  std::vector<Part> parts;  // known ones first, in their fixed order; without the title
+  std::vector<Part> parts;  // known ones first, in a fixed order; without the title
 
   const Json* Find(std::string_view name) const;  // null: none
-  // A part as text; "" if it is not there.
+  // Returns a part as text; "" if it is missing.
   std::string Text(std::string_view name) const;
 };
 
-// Errors: kDamaged, with all missing headings at once and an example (exit 4); kTooLong.
+// Errors: kDamaged, with all missing headings and an example (exit 4); kTooLong.
 Result<Idea> ReadIdea(std::string_view text, std::string_view file);
 
-// The value of section `Research idea`: all of it but what is empty, the same in every call, so
-// that no step works on a part of the task, and the prefix of all prompts is one.
+// Returns section `Research idea`: the whole idea without empty parts, the same in every call, so
+// that no step sees only a part of the task and all prompts share one prefix.
 Json IdeaSection(const Idea& idea);
-// idea.json: all parts under their names.
+// Returns idea.json: all parts under their names.
 JsonObject IdeaJson(const Idea& idea);
-// An idea that is complete, as an example.
+// Returns a complete idea as an example.
 std::string_view ExampleIdea();
 
 }  // namespace dossier::research

@@ -1,12 +1,12 @@
-// Checks that the files that steer a run are as this user's own run wrote them, or approved them.
+// Checks that the files that steer a run were written by this user's own run, or approved.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const OwnRun own, OwnRun::Of(folder, OwnRun::Trust::kApproved));
 //   DOSSIER_RETURN_IF_ERROR(own.Check());   // of a resume
 //   order.approve = own.Approver();         // remembers what the run is about to write
 //
-// Three files of a run say what it may do: which commands run and which folders they see
-// (config.yaml, resources.yaml), and where its memory is (run.json). The folder may have come with
-// somebody's project. So a resume wants these files as this user's own run wrote them last, or as
+// Three files say what a run may do: which commands run and which folders they see (config.yaml,
+// resources.yaml), and where its memory is (run.json). The folder may come from another person's
+// project. So a resume requires that these files are as this user's own run last wrote them, or as
 // the user approved them (`dossier trust`). Thread-safety: one owner.
 
 #ifndef DOSSIER_RESEARCH_RUN_OWN_RUN_H_
@@ -31,10 +31,10 @@ class OwnRun {
   // Errors: those of opening `folder` and of the user's folders.
   static Result<OwnRun> Of(const std::string& folder, Trust trust);
 
-  // Of a run that is there. Errors: kRefused, for files that this user has neither written nor
-  // approved, and as CheckRunFolder.
+  // Checks an existing run. Errors: kRefused for files that this user has neither written nor
+  // approved, and those of CheckRunFolder.
   Status Check() const;
-  // For RunOrder::approve; empty where the caller vouched: what others say is not remembered.
+  // For RunOrder::approve; empty with kGiven: approvals that a caller vouches for are not stored.
   std::function<Status(std::string_view name, std::string_view text)> Approver() const;
 
  private:
@@ -47,16 +47,16 @@ class OwnRun {
   Trust trust_;
 };
 
-// Errors: kRefused where a link in a run's folder leads out of it, to nothing, or to where a
-// command may exchange it for another, and where a pipe or device stands for a file: this program
-// would read or write there, or hang. What commands leave in workspaces and in the system of a jail
-// is not looked at.
+// Errors: kRefused if a link in a run's folder leads out of it, to nothing, or to a place where a
+// command can replace the target, or if a pipe or device has the name of a file: this program would
+// read or write there, or hang. Files that commands leave in workspaces and in a jail's system are
+// not checked.
 Status CheckRunFolder(const std::string& folder);
 
-// What every run takes of this machine and its user: clock, environment, sandboxes, the cache of
-// probes and the journal. `order` has its folder and configuration. Errors: those of MakeBackends.
+// Sets what every run uses of this machine and its user: clock, environment, sandboxes, probe cache
+// and journal. `order` has its folder and configuration already. Errors: those of MakeBackends.
 Status UseOwnMachine(const UserFolders& user, RunOrder* order);
-// The order of the run in `folder`, absolute, for a resume; its configuration is read already.
+// Returns the order of the run in `folder` (absolute), for a resume; `config` was read before.
 // Errors: those of reading run.json and the idea.
 Result<RunOrder> StoredOrder(const std::string& folder, RunConfig config);
 

@@ -1,12 +1,12 @@
-// The report of a run: by a model, or from what is there.
+// Writes the report of a run, by a model or from the recorded data alone.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string path,
 //                            WriteReport(driver, results, {.end = RunEnd::kDone}, cancel));
 //
-// A reply that does not hold gives the report without a model, with a warning. Errors: those of
-// Caller::Call, kIo.
+// If the reply is not valid, the report is written without a model, with a warning. Errors: those
+// of RoleCaller::Call, kIo.
 //
-// Thread-safety: called by the thread of the run alone.
+// Thread-safety: called only by the run's thread.
 
 #ifndef DOSSIER_RESEARCH_RUN_REPORT_H_
 #define DOSSIER_RESEARCH_RUN_REPORT_H_
@@ -21,8 +21,8 @@
 namespace dossier::research {
 
 struct ReportFacts {
-  std::optional<RunEnd> end = RunEnd::kDone;  // unset: the run has none yet
-  std::string reason;                         // of another end than kDone
+  std::optional<RunEnd> end = RunEnd::kDone;  // unset: the run has not ended yet
+  std::string reason;                         // if `end` is not kDone
   std::string primary = {};                   // metric.primary
 };
 
@@ -30,9 +30,9 @@ struct ReportFacts {
 Result<std::string> WriteReport(const Driver& driver, const RunResults& results,
                                 const ReportFacts& facts, const CancelToken& cancel);
 
-// Pure: how the run ended, its best program, its nodes by stage, what failed and how often.
+// Pure. Says how the run ended, its best program, its nodes by stage, and counts the failures.
 std::string PlainReport(const RunResults& results, const ReportFacts& facts);
-// "CompilationError 3, RuntimeError 1": the nodes of all stages; "": none failed.
+// Returns "CompilationError 3, RuntimeError 1" for the nodes of all stages; "": none failed.
 std::string ErrorCounts(const RunResults& results);
 
 }  // namespace dossier::research

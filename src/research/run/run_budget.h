@@ -1,9 +1,9 @@
-// Computes what a run may still spend, counting what earlier processes of the same run have spent.
+// Computes what a run may still spend, counting what its earlier processes spent.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const RunSpend spent, SpendOf(*log));
 //   model::Ledger ledger(LimitsLeft(config, spent, *clock), clock);
 //
-// Limits hold for the run, over all of its resumes. Thread-safety: pure functions.
+// Limits apply to the run as a whole, with all its resumes. Thread-safety: pure functions.
 
 #ifndef DOSSIER_RESEARCH_RUN_RUN_BUDGET_H_
 #define DOSSIER_RESEARCH_RUN_RUN_BUDGET_H_
@@ -25,10 +25,10 @@ namespace dossier::research {
 
 struct RunSpend {
   model::UsageSum usage;
-  double seconds = 0;  // while a process worked on the run
+  double seconds = 0;  // during which a process worked on the run
 };
 
-// Seconds from the first event of each process that worked on the run to its last.
+// The sum, over all processes that worked on the run, of the seconds from first to last event.
 class WorkingTime {
  public:
   void See(std::string_view type, std::string_view time);
@@ -40,15 +40,15 @@ class WorkingTime {
 };
 
 RunSpend SpendOf(std::span<const store::Event> events);
-// The same of a log. Errors: those of its journal.
+// Returns the same for a log. Errors: those of its journal.
 Result<RunSpend> SpendOf(const RunLog& log);
 
-// token_tracker.json: calls, tokens and cost by role, and their sum.
+// Returns token_tracker.json: calls, tokens and cost per role, and their sum.
 JsonObject TokenTracker(std::span<const store::Event> events);
 
 model::LedgerLimits LimitsLeft(const RunConfig& config, const RunSpend& spent, const Clock& clock);
 
-// The limit that the run has reached, for a person: "cost: 1.0200 of 1.00 USD"; "": none.
+// Returns the limit that was reached, for a person: "cost: 1.0200 of 1.00 USD"; "": none.
 std::string ReachedLimit(const RunConfig& config, const RunSpend& spent);
 
 }  // namespace dossier::research

@@ -3,7 +3,7 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const RunHistory history, ReadRunHistory(folder));
 //   history.results.stages.back().tree.nodes
 //
-// Nothing is written, so a run may be at work meanwhile. Thread-safety: plain data; a function.
+// Nothing is written, so the run may be active meanwhile. Thread-safety: plain data; a function.
 
 #ifndef DOSSIER_RESEARCH_RUN_RUN_HISTORY_H_
 #define DOSSIER_RESEARCH_RUN_RUN_HISTORY_H_
@@ -27,21 +27,21 @@ namespace dossier::research {
 struct RunHistory {
   std::string run, folder;
   RunResults results;            // title and stages, in the order in which they began
-  std::vector<Node> unfinished;  // created, without an end: they run, or did when it was killed
+  std::vector<Node> unfinished;  // created, not ended: running, or cut off by a kill
   std::int64_t round = 0;        // of the last stage
   RunSpend spend;
-  model::UsageSum usage;  // of the calls that are of no node in `results`
-  std::map<std::string, std::int64_t> memory_reads;  // by phase: of prompts, and those asked for
+  model::UsageSum usage;                             // of calls that belong to no node in `results`
+  std::map<std::string, std::int64_t> memory_reads;  // by phase: for prompts, and on request
   std::vector<SteerOrder> steered;                   // in force
-  std::vector<SteerOrder> left;                      // from the next round on
-  std::optional<RunEnd> end;                         // unset: it runs, or was killed
-  std::string reason;                                // of the end, or why it broke off
-  std::string over;            // the stage that has ended last: the next one begins with its best
-  std::string primary_metric;  // as the run was told; "": it cannot be read, so any will do
+  std::vector<SteerOrder> left;                      // in force from the next round on
+  std::optional<RunEnd> end;                         // unset: it is running, or was killed
+  std::string reason;                                // why it ended or broke off
+  std::string over;            // the stage that ended last; the next one begins with its best node
+  std::string primary_metric;  // from the configuration; "": unreadable, any metric will do
   std::vector<std::string> warnings;
 };
 
-// Errors: kNotFound (no run there), kDamaged, those of the journal.
+// Errors: kNotFound (no run in the folder), kDamaged, those of the journal.
 Result<RunHistory> ReadRunHistory(const std::string& folder);
 Result<RunHistory> HistoryOf(const RunLog& log);
 

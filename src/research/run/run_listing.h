@@ -1,11 +1,11 @@
-// The entry of a run in the user's journal, by which `dossier runs` finds it. What the run did is
-// in its own journal, in its folder; the entry says which folder that is, and how the run ended.
+// The entry of a run in the user's journal, through which `dossier runs` finds it. The run's own
+// journal records what it did; the entry says which folder that is in, and how the run ended.
 //
 //   RunListing listing({.journal_folder = data + "/runs", .run_folder = folder, .title = title});
 //   log_watch = [&](const store::Event& event) { listing.See(event); };
 //
-// An entry that cannot be written costs the run nothing: `warn` says so once. Thread-safety: See
-// may be called from any thread, one call at a time.
+// Failing to write an entry does not harm the run: `warn` says so once. Thread-safety: See may be
+// called from any thread, one call at a time.
 
 #ifndef DOSSIER_RESEARCH_RUN_RUN_LISTING_H_
 #define DOSSIER_RESEARCH_RUN_RUN_LISTING_H_
@@ -32,7 +32,7 @@ class RunListing {
   };
   explicit RunListing(Options options) : options_(std::move(options)) {}
 
-  // Of each event of the run, as it is recorded. While this object lives the run counts as running.
+  // Receives each recorded event of the run. While this object exists, the run counts as running.
   void See(const store::Event& event);
 
  private:

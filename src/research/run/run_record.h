@@ -1,4 +1,4 @@
-// run.json of a run folder: which run this is, and what it was asked to do, so that a resume does
+// The file run.json of a run folder: which run this is, and what was ordered, so that a resume does
 // the same.
 //
 //   const std::string text = RunRecordText(RecordOf(order, run_id, title));
@@ -24,26 +24,26 @@ namespace dossier::research {
 inline constexpr std::string_view kRunSchema = "dossier.research.run/1";
 
 struct RunRecord {
-  std::string run;    // id of the journal
-  std::string title;  // of the idea
+  std::string run;    // journal id
+  std::string title;  // title of the idea
   std::vector<int> stages = {1, 2, 3, 4};
   std::optional<Step> until;
   std::vector<RunOrder::Skip> skip;
-  std::string memory_store;  // absolute; "": that of the folder
+  std::string memory_store;  // absolute; "": in the run folder
   JsonObject connection;     // RunOrder::connection
 };
 
 RunRecord RecordOf(const RunOrder& order, std::string_view run, std::string_view title);
-std::string RunRecordText(const RunRecord& record);  // of the file
-// Errors: kNotFound (no run there), kDamaged naming the field.
+std::string RunRecordText(const RunRecord& record);  // text of the file
+// Errors: kNotFound (no run in the folder), kDamaged naming the field.
 Result<RunRecord> ReadRunRecord(const std::string& folder);
 
-// "phase0", …, "review": the words of --until, in the order of a run.
+// "phase0", …, "review": the values of --until, in the order of a run.
 std::span<const std::string_view> StepNames();
 std::string_view StepName(Step step);
 std::optional<Step> FindStep(std::string_view name);
 std::string_view SkipName(RunOrder::Skip skip);  // "plots"
-// "1-4", "2", "1,3": in ascending order, each once. Errors: kUsage.
+// Parses "1-4", "2" or "1,3" to ascending, unique numbers. Errors: kUsage.
 Result<std::vector<int>> ParseStages(std::string_view text);
 
 }  // namespace dossier::research

@@ -1,12 +1,12 @@
-// A run before its first stage: its folder, journal, memory, machine and resources.
+// Sets up a run before its first stage: its folder, journal, memory, machine and resources.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<StartedRun> setup, SetUpRun(order, cancel));
 //   RunStage(setup->driver, {.stage = 1}, &results, cancel);
 //
-// Start and resume are the same steps: what the journal has is taken from there. Errors: those of
-// Run (run.h). Ownership: the setup owns what its driver points to, but for the order.
+// Start and resume take the same steps: what is in the journal is read from there. Errors: those of
+// Run (run.h). Ownership: the setup owns what its driver points to, except the order.
 //
-// Thread-safety: one owner, the thread of the run.
+// Thread-safety: one owner, the run's thread.
 
 #ifndef DOSSIER_RESEARCH_RUN_RUN_SETUP_H_
 #define DOSSIER_RESEARCH_RUN_RUN_SETUP_H_
@@ -29,7 +29,7 @@ struct StartedRun {
   RunConfig config;
   Idea idea;
   std::optional<RunLock> lock;
-  std::unique_ptr<RunListing> listing;  // sees what `log` records
+  std::unique_ptr<RunListing> listing;  // receives the events that `log` records
   std::unique_ptr<RunLog> log;
   std::shared_ptr<memory::Store> memory;  // null: --no-memory
   RunSpend spent;                         // by earlier processes
@@ -37,9 +37,9 @@ struct StartedRun {
   std::unique_ptr<Steering> steering;
   std::unique_ptr<RoleCaller> caller;
   Driver driver;
-  bool goes_on = false;  // a resume that was not refused
+  bool goes_on = false;  // a resume that was accepted
 
-  RunResults Results() const;  // nothing found yet
+  RunResults Results() const;  // without findings yet
 };
 
 Result<std::unique_ptr<StartedRun>> SetUpRun(const RunOrder& order, const CancelToken& cancel);

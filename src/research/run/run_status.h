@@ -1,9 +1,9 @@
-// The state of a run as text and as JSON, for `dossier research status` and `tree`.
+// Shows the state of a run as text and as JSON, for `dossier research status` and `tree`.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const ResearchProgress status, ReadRunStatus(history, *clock));
+//   const ResearchProgress status = StatusOf(history, *clock);
 //   out << StatusText(status);
 //
-// Thread-safety: plain data; ReadRunStatus looks at the lock and the files of the run folder.
+// Thread-safety: plain data; StatusOf reads the lock and the files of the run folder.
 
 #ifndef DOSSIER_RESEARCH_RUN_RUN_STATUS_H_
 #define DOSSIER_RESEARCH_RUN_RUN_STATUS_H_
@@ -24,7 +24,7 @@ namespace dossier::research {
 inline constexpr std::string_view kStatusSchema = "dossier.research.status/1";
 inline constexpr std::string_view kTreeSchema = "dossier.research.tree/1";
 
-// kKilled: no process works on it, and it has no end; a resume goes on. So does kStopped (--until).
+// kKilled: no process works on it, and it has not ended. A resume continues it, or kStopped.
 enum class ResearchState : std::uint8_t {
   kRunning,
   kWaiting,
@@ -44,7 +44,7 @@ struct ResearchProgress {
   NodeCount nodes;
   std::int64_t running = 0;
   std::string best_id, best_name, best_metric;  // "": none
-  std::string missing_metric;                   // what MissingMetric says of it
+  std::string missing_metric;                   // the result of MissingMetric
   RunSpend spend;
   struct Waiting {
     std::string reason;
@@ -52,7 +52,7 @@ struct ResearchProgress {
   };
   std::optional<Waiting> waiting;
   std::optional<RunLock::Holder> holder;
-  std::string reason;  // of the end
+  std::string reason;  // why it ended
   struct Steered {
     std::string node, what;  // "draft 2", "pinned", "hint: use blocks"
     enum class Since : std::uint8_t { kInForce, kNextRound } since = Since::kInForce;
@@ -60,7 +60,7 @@ struct ResearchProgress {
   std::vector<Steered> steered;
 };
 
-// What a person can do now, as a clause: "`dossier research resume …` goes on"; "": nothing but
+// Returns what a person can do now, as a clause: "`dossier research resume …` goes on"; "": only
 // wait.
 std::string NextStepOf(const ResearchProgress& status);
 
@@ -68,12 +68,12 @@ ResearchProgress StatusOf(const RunHistory& history, const Clock& clock);
 std::string StatusText(const ResearchProgress& status);
 JsonObject StatusJson(const ResearchProgress& status);
 
-// One node a line, indented by depth, each stage under its name: `* best ! buggy ~ running s seed`.
-// `stage`: 1 to 4; 0: all.
+// Returns one line per node, indented by depth, under each stage's name: `* best ! buggy ~ running
+// s seed`. `stage`: 1 to 4; 0: all.
 std::string TreeText(const RunHistory& history, int stage);
 JsonObject TreeJson(const RunHistory& history, int stage);
 
-// One line for a person about an event that was just recorded; "": nothing to say.
+// Returns a line for a person about an event just recorded; "" if there is nothing to report.
 std::string EventLine(const store::Event& event);
 
 }  // namespace dossier::research

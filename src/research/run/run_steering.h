@@ -1,12 +1,12 @@
-// A person's order about a node of a run, checked and left for it: `dossier research pin`, `prune`,
-// `hint`, `name`.
+// Checks a person's order about a node of a run and stores it for the run: `dossier research pin`,
+// `prune`, `hint`, `name`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Steered done,
 //                            SteerRun(folder, {.kind = SteerKind::kPin, .node = "draft 2"},
 //                            clock));
 //   out << done.line;                      // "draft 2 is pinned from the next round on"
 //
-// The run may be at work or not. Thread-safety: a function over files.
+// The run may be active or not. Thread-safety: a function over files.
 
 #ifndef DOSSIER_RESEARCH_RUN_RUN_STEERING_H_
 #define DOSSIER_RESEARCH_RUN_RUN_STEERING_H_
@@ -26,22 +26,19 @@ inline constexpr std::size_t kMaxNodeName = 40;
 
 struct SteerRequest {
   SteerKind kind = SteerKind::kPin;
-  std::string node;  // its name, or the beginning of its id
-  std::string text;  // of a hint or a name; "": takes it back
+  std::string node;  // a name, or a prefix of an id
+  std::string text;  // hint or name; "": removes it
 };
 
 struct Steered {
   SteerOrder order;
-  std::string name;  // of the node
-  enum class State : std::uint8_t {
-    kLeft,
-    kAlready
-  } state = State::kLeft;  // kAlready: nothing new
-  std::string line;        // for a person
+  std::string name;                                                          // the node's name
+  enum class State : std::uint8_t { kLeft, kAlready } state = State::kLeft;  // kAlready: no change
+  std::string line;                                                          // for a person
 };
 
-// Errors: kNotFound (no run, no such node, more than one), kInvalidArgument (a run that is done, a
-// node that the search has left behind, a text that is too long, a name that is taken), kIo.
+// Errors: kNotFound (no run, no such node, more than one), kInvalidArgument (a finished run, a node
+// that the search has passed, a text that is too long, a name already in use), kIo.
 Result<Steered> SteerRun(const std::string& folder, const SteerRequest& request,
                          const Clock& clock);
 

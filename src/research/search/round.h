@@ -1,13 +1,13 @@
-// A round: one selection, and the nodes made from it.
+// Runs one round: selects nodes and makes them.
 //
 //   RoundState state{.stage = {.stage = 1, .name = name, .round = 0, .nodes_left = 12}};
 //   DOSSIER_ASSIGN_OR_RETURN(const RoundEnd end, RunRound(driver, state, &tree, ranking, cancel));
 //   if (end.made == 0) return;                       // nothing fits: the stage ends
 //
-// A round is a barrier: all branches of memory fork from their parents' when it starts, and what
-// the slots found enters tree and memory in the order of the slots, so that it does not matter how
-// many of them ran at the same time. An error leaves in the tree what was finished.
-// Thread-safety: blocks its caller.
+// A round is a barrier: all memory branches fork from their parents' when it starts, and the slots'
+// results enter tree and memory in slot order, so that the degree of parallelism makes no
+// difference. After an error, the tree holds the nodes that were finished. Thread-safety: blocks
+// the caller.
 
 #ifndef DOSSIER_RESEARCH_SEARCH_ROUND_H_
 #define DOSSIER_RESEARCH_SEARCH_ROUND_H_
@@ -23,12 +23,12 @@ namespace dossier::research {
 
 struct RoundState {
   StageState stage;
-  std::string evaluation_metrics;  // of define_metrics
+  std::string evaluation_metrics;  // from define_metrics
   std::string base_plot_code;      // stages 3 and 4
-  std::size_t steered = 0;         // orders of people that are in force (steering.h)
+  std::size_t steered = 0;         // number of people's orders in force (steering.h)
 };
 
-// The key of a round's selection in the journal.
+// Returns the journal key of a round's selection.
 std::string RoundKey(const StageState& stage);
 
 struct RoundEnd {
@@ -36,18 +36,18 @@ struct RoundEnd {
   NodeMade::State state = NodeMade::State::kWhole;
 };
 
-// `ranking`: that of the tree.
+// `ranking` must belong to `tree`.
 Result<RoundEnd> RunRound(const Driver& driver, const RoundState& state, Tree* tree,
                           Ranking& ranking, const CancelToken& cancel);
 
-// The branch of memory of a node, forked from its parent's; "" without memory. Its name says which
-// node it is of: "1.1-draft-r0s2" is of round 0, slot 2 of the first part of stage 1.
+// Forks a node's memory branch from its parent's and returns it; "" without memory. Its name
+// identifies the node: "1.1-draft-r0s2" is round 0, slot 2 of the first part of stage 1.
 Result<std::string> ForkBranch(const Driver& driver, std::string_view parent_branch,
                                const Node& node, std::int64_t round, std::int64_t slot);
-// Journals a new node and gives it the time of the first attempt at it. `steered`: orders of people
-// that chose it.
+// Journals a new node and sets its time to that of the first attempt at it. `steered`: number of
+// people's orders in force when it was chosen.
 Status CreateNode(const Driver& driver, Node* node, std::size_t steered = 0);
-// Puts a finished node into its tree, its parent and its branch of memory.
+// Adds a finished node to its tree, its parent and its memory branch.
 Status EnterNode(const Driver& driver, Node node, Tree* tree);
 
 }  // namespace dossier::research

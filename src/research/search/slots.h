@@ -1,13 +1,13 @@
-// Work that is done in slots, some of them at the same time.
+// Runs work in slots, some of them concurrently.
 //
 //   DOSSIER_RETURN_IF_ERROR(RunSlots({.count = picks.size(), .parallel = 4},
 //       [&](std::size_t slot, const CancelToken& cancel) { return Make(picks[slot], cancel); },
 //       cancel));
 //
-// Slots start in their order. The first one that fails cancels those that run, and no other starts;
-// its error is what is returned, not the cancellation of the others.
+// Slots start in order. The first failure cancels the running slots, and no others start; its error
+// is returned, not the cancellation of the others.
 //
-// Thread-safety: blocks its caller until no slot runs any more.
+// Thread-safety: blocks the caller until no slot is running.
 
 #ifndef DOSSIER_RESEARCH_SEARCH_SLOTS_H_
 #define DOSSIER_RESEARCH_SEARCH_SLOTS_H_
@@ -22,7 +22,7 @@ namespace dossier::research {
 
 struct SlotPlan {
   std::size_t count = 0;
-  int parallel = 1;  // at once; 1: on the caller's thread
+  int parallel = 1;  // concurrent slots; 1: on the caller's thread
 };
 
 using SlotWork = std::function<Status(std::size_t slot, const CancelToken& cancel)>;

@@ -1,5 +1,5 @@
-// The end of a stage or substage: its best node, the reruns with other seeds, what it found in
-// words, its files.
+// Ends a stage or substage: chooses the best node, reruns it with other seeds, writes summary and
+// files.
 //
 //   DOSSIER_RETURN_IF_ERROR(EndSubstage(driver, {.view = view, .seeds = SeedRuns::kYes}, &results,
 //                                       cancel));
@@ -7,7 +7,7 @@
 //
 // Works on the last of `results.stages`. Errors: as MakeNode; kIo.
 //
-// Thread-safety: called by the thread of the run alone.
+// Thread-safety: called only by the run's thread.
 
 #ifndef DOSSIER_RESEARCH_SEARCH_STAGE_END_H_
 #define DOSSIER_RESEARCH_SEARCH_STAGE_END_H_
@@ -20,19 +20,19 @@
 
 namespace dossier::research {
 
-// The last substage of a stage runs its best program again.
+// The last substage of a stage reruns its best program (kYes).
 enum class SeedRuns : std::uint8_t { kNo, kYes };
 
 struct SubstageEnd {
   StageView view;
   SeedRuns seeds = SeedRuns::kNo;
-  std::size_t steered = 0;  // orders of people that were in force in the last round
+  std::size_t steered = 0;  // number of people's orders in force in the last round
 };
 
 Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* results,
                    const CancelToken& cancel);
 
-// logs/stage_NAME/journal.json, best_node_id.txt, notes/, and stage_best/NAME: from what is there.
+// Writes logs/stage_NAME/journal.json, best_node_id.txt, notes/, and stage_best/NAME from `stage`.
 Status WriteStageFiles(const Driver& driver, const StageResults& stage);
 
 }  // namespace dossier::research

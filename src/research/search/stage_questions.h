@@ -1,12 +1,12 @@
-// The questions that the manager of a run asks a model about a whole stage.
+// The questions about a whole stage that the run's manager asks a model.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const StageCompletion answer, AskCompletion(driver, view, cancel));
 //   if (answer.state == StageCompletion::State::kComplete) break;
 //
-// A reply that does not hold is a warning and the cautious answer: not
-// complete, not ready, the main goals, the best by metric, no text. Errors: those of Caller::Call.
+// An invalid reply gives a warning and the cautious answer: not complete, not ready, the main
+// goals, the best by metric, no text. Errors: those of RoleCaller::Call.
 //
-// Thread-safety: called by the thread of the run alone.
+// Thread-safety: called only by the run's thread.
 
 #ifndef DOSSIER_RESEARCH_SEARCH_STAGE_QUESTIONS_H_
 #define DOSSIER_RESEARCH_SEARCH_STAGE_QUESTIONS_H_
@@ -21,14 +21,14 @@
 
 namespace dossier::research {
 
-// A stage as it stands when it is asked about.
+// The state of a stage at the time of a question.
 struct StageView {
   int stage = 1;           // 1 to 4
-  std::string name;        // of the substage
-  std::int64_t round = 0;  // rounds made: names the question
+  std::string name;        // name of the substage
+  std::int64_t round = 0;  // rounds made; part of the question's name
   const Tree* tree = nullptr;
   const Node* best = nullptr;  // null: none
-  std::string goals;           // of the substage
+  std::string goals;           // goals of the substage
 };
 
 std::string_view MainGoals(int stage);
@@ -51,17 +51,17 @@ struct SubstageGoal {
 Result<SubstageGoal> AskSubstageGoal(const Driver& driver, const StageView& view,
                                      const CancelToken& cancel);
 
-// The best of the good nodes: asked about where there are several. "": there is none.
+// Returns the best good node; a model is asked if there are several. "": there is none.
 Result<std::string> ChooseBest(const Driver& driver, const StageView& view,
                                const CancelToken& cancel);
 
 struct StageTexts {
-  std::string summary, notes;  // of journal_summary and stage_notes; "": none
+  std::string summary, notes;  // from journal_summary and stage_notes; "": none
 };
 Result<StageTexts> AskStageTexts(const Driver& driver, const StageView& view,
                                  const CancelToken& cancel);
 
-// Evaluation metrics of the run; "": no answer.
+// Returns the run's evaluation metrics; "": no answer.
 Result<std::string> AskMetrics(const Driver& driver, const CancelToken& cancel);
 
 }  // namespace dossier::research

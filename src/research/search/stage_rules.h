@@ -1,4 +1,4 @@
-// When a stage ends, and what its parts are called.
+// Rules for when a stage ends, and for the names of its parts.
 //
 //   StageFacts facts{.stage = 1, .made = 12, .cap = 40, .tree = &tree};
 //   switch (NextStep(facts)) {
@@ -26,21 +26,21 @@ inline constexpr std::array<std::string_view, 4> kStageNames = {
 
 struct StageName {
   int main = 1, sub = 1;  // main: 1 to 4; sub: from 1
-  std::string goal;       // "preliminary", "first_attempt", that of substage_goal
+  std::string goal;       // "preliminary", "first_attempt", or from substage_goal
 };
 
-// "1_initial_implementation_1_preliminary": the first substage of a stage.
+// Returns "1_initial_implementation_1_preliminary": the first substage of a stage.
 std::string FirstSubstage(int stage);
-// "2_baseline_tuning_3_larger_batches": letters, digits, `_` and `-` of `goal` are kept.
+// Returns "2_baseline_tuning_3_larger_batches": keeps letters, digits, `_` and `-` of `goal`.
 std::string SubstageName(int stage, int sub, std::string_view goal);
 std::optional<StageName> ParseStageName(std::string_view name);
 
 struct StageFacts {
   int stage = 1;               // 1 to 4
-  std::int64_t made = 0;       // nodes of the stage, over its substages; no copies, no reruns
+  std::int64_t made = 0;       // nodes of the stage in all substages, without copies and reruns
   std::int64_t cap = 0;        // stageN_max_iters
-  const Tree* tree = nullptr;  // of the substage
-  const Node* best = nullptr;  // of the tree, by metric; null: none is good
+  const Tree* tree = nullptr;  // tree of the substage
+  const Node* best = nullptr;  // best node of the tree by metric; null: none is good
   std::string start;           // id of the copy that the tree begins with; "": none
 };
 
@@ -52,8 +52,8 @@ enum class StageStep : std::uint8_t {
 };
 StageStep NextStep(const StageFacts& facts);
 
-// Stage 3, half of its nodes made: what the best program is told when it used less than half of the
-// time it has; unset: nothing. `timeout` in seconds (exec.timeout).
+// Returns a note for the best program if half the nodes of stage 3 are made and it used less than
+// half of its time; unset: none. `timeout` in seconds (exec.timeout).
 std::optional<std::string> ExecTimeFeedback(const StageFacts& facts, std::int64_t timeout);
 
 }  // namespace dossier::research

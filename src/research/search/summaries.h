@@ -1,11 +1,12 @@
-// Summarises a stage: one JSON record for each node that matters, and a text by a model.
+// Summarises a stage: a JSON record for each relevant node, and a text by a model.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Json summary, SummarizeStage(services, results, stage, cancel));
 //   const Json all = ReadSummaries(run_folder);   // {"baseline": …, "research": …, "ablation": …}
 //   request.sections = {{"summaries", FilterSummaries(all, SummaryFilter::kCitations)}};
 //
-// Stages 1 and 2 share baseline_summary.json: the later one holds. Without an answer of a model the
-// text is made from the records. Thread-safety: functions over their arguments and the run folder.
+// Stages 1 and 2 share baseline_summary.json; the later one overwrites it. Without a model's answer
+// the text is made from the records. Thread-safety: functions over their arguments and the run
+// folder.
 
 #ifndef DOSSIER_RESEARCH_SEARCH_SUMMARIES_H_
 #define DOSSIER_RESEARCH_SEARCH_SUMMARIES_H_
@@ -22,19 +23,19 @@ namespace dossier::research {
 
 std::string_view SummaryName(int stage);  // "baseline": logs/baseline_summary.json
 
-// {"schema", "stage", "best_node", "seed_statistics", "nodes": [records], "ablations": [records],
-// "text": {…}}; written to logs/NAME_summary.json, too. Errors: Caller::Call's, kIo.
+// Returns {"schema", "stage", "best_node", "seed_statistics", "nodes": [records], "ablations":
+// [records], "text": {…}}; also writes logs/NAME_summary.json. Errors: RoleCaller::Call's, kIo.
 Result<Json> SummarizeStage(const Services& services, const RunResults& results,
                             const StageResults& stage, const CancelToken& cancel);
 
-// Of the run folder; a summary that is not there is left out. Errors: kIo, kDamaged.
+// Reads the run folder's summaries; missing ones are left out. Errors: kIo, kDamaged.
 Result<Json> ReadSummaries(const std::string& run_folder);
 
-// Which fields of node records a prompt gets.
+// Selects the fields of node records that a prompt gets.
 enum class SummaryFilter : std::uint8_t { kCitations, kWriteup, kPlots };
 Json FilterSummaries(const Json& summaries, SummaryFilter filter);
 
-// The record of one node, with every field that a filter knows.
+// Returns the record of one node, with every field that a filter can select.
 JsonObject NodeRecord(const Node& node);
 
 }  // namespace dossier::research

@@ -1,11 +1,11 @@
-// The settings of a run: config.yaml of the run folder, with the defaults of keys that it lacks.
+// The settings of a run: config.yaml in the run folder, with defaults for missing keys.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(RunConfig config,
 //                            ReadConfig(yaml, "my.yml", {"agent.num_workers=2"}));
 //   DOSSIER_RETURN_IF_ERROR(WriteFile(folder + "/config.yaml", ConfigYaml(config)));
 //
-// Plain data. Errors: kConfig, "FILE:LINE:COL: reason", for an unknown key with the nearest name;
-// kUsage for a setting that is not KEY=VALUE.
+// Plain data. Errors: kConfig, "FILE:LINE:COL: reason", for an unknown key with the nearest known
+// name; kUsage for a setting that is not KEY=VALUE.
 
 #ifndef DOSSIER_RESEARCH_SETUP_CONFIG_H_
 #define DOSSIER_RESEARCH_SETUP_CONFIG_H_
@@ -28,12 +28,12 @@ namespace dossier::research {
 
 enum class PhaseMode : std::uint8_t { kSplit, kSingle };
 
-// Where commands of a run are run: the names of exec.backend and --backend.
+// Names of the backends that run commands, for exec.backend and --backend.
 inline constexpr std::string_view kBackendNames[] = {"local", "apptainer", "singularity", "slurm",
                                                      "slurm-plain"};
 
 struct ExecConfig {
-  std::int64_t timeout = 3600;  // seconds, of one command
+  std::int64_t timeout = 3600;  // seconds, per command
   std::string language = "auto";
   PhaseMode phase_mode = PhaseMode::kSplit;
   std::string backend = "local";
@@ -50,21 +50,21 @@ struct ExecConfig {
   std::vector<std::string> phase1_required_imports;
   NetworkPolicy network = NetworkPolicy::kPhase1;
   std::string network_probe_host;
-  std::string resources;  // file
+  std::string resources;  // path of a file
   bool log_prompts = true;
-  // Of slurm: what is asked for, as sbatch's flags say it ("time": "01:00:00").
+  // Slurm resources to request, as sbatch flags ("time": "01:00:00").
   std::map<std::string, std::string> slurm;
   std::string slurm_phases = "phase4";  // or "phase3,phase4"
-  std::vector<std::string> degraded;    // layers of isolation that may be missing
-  // Limits of one command beside its time.
+  std::vector<std::string> degraded;    // isolation layers that may be missing
+  // Further limits per command.
   std::int64_t cpu_seconds = 3600, memory_bytes = 4ll << 30, processes = 256,
                output_bytes = 64 << 20;
-  std::int64_t disk = 16ll << 30;    // of a node's files
-  std::vector<std::string> modules;  // "load gcc/12": of jobs without a container
+  std::int64_t disk = 16ll << 30;    // bytes for a node's files
+  std::vector<std::string> modules;  // "load gcc/12": for jobs without a container
 };
 
 struct RoleConfig {
-  std::string model;  // "": that of `code`
+  std::string model;  // "": the model of `code`
   double temperature = 1.0;
 };
 
@@ -75,13 +75,13 @@ struct StageCap {
 struct RunConfig {
   ExecConfig exec;
 
-  int num_workers = 4;              // slots of a round
-  std::optional<int> max_parallel;  // at once; unset: num_workers
+  int num_workers = 4;              // slots per round
+  std::optional<int> max_parallel;  // concurrent slots; unset: num_workers
   std::int64_t steps = 5;
   std::array<StageCap, 4> stages = {StageCap{40}, {40}, {40}, {40}};
   int num_seeds = 3;
   std::string role_description = "AI researcher";
-  std::map<std::string, RoleConfig, std::less<>> roles;  // all of them, defaults filled in
+  std::map<std::string, RoleConfig, std::less<>> roles;  // all roles, defaults filled in
 
   std::int64_t seed = 0;  // search.*
   int num_drafts = 3;
@@ -90,7 +90,7 @@ struct RunConfig {
 
   int num_syn_datasets = 1;  // experiment.*
   std::string dataset_source = "auto";
-  std::string data_overview;  // file
+  std::string data_overview;  // path of a file
   std::string data_folder;    // commands see it as `input` in the workspace; see copy_data
   std::string primary_metric;
 
@@ -111,7 +111,7 @@ struct RunConfig {
   std::optional<double> max_cost_usd;
   std::optional<std::int64_t> max_tokens, max_seconds;
   std::int64_t max_wait_seconds = 3600;
-  // kAuto: a copy where the file system shares its blocks with the data; else as kNo.
+  // kAuto: copies if the file system can share blocks with the data; otherwise as kNo.
   enum class CopyData : std::uint8_t { kAuto, kYes, kNo } copy_data = CopyData::kAuto;
   bool generate_report = true;
 
@@ -121,24 +121,24 @@ struct RunConfig {
   }
 };
 
-// `settings` are KEY=VALUE of --set, the later one holds; they win over the file. Relative paths
-// start at the file's folder, those of settings at `folder`.
+// `settings` are KEY=VALUE of --set; the last one wins, and they override the file. Relative paths
+// start at the file's folder, those in settings at `folder`.
 Result<RunConfig> ReadConfig(std::string_view yaml, std::string_view file,
                              std::span<const std::string> settings, std::string_view folder = {});
-// As YAML that ReadConfig reads back, every key with its value.
+// Returns YAML with every key and value, which ReadConfig reads back.
 std::string ConfigYaml(const RunConfig& config);
-// The keys in which `now` differs from `before`, but for those that a resume may change: limits,
-// models, max_parallel.
+// Returns the keys in which `now` differs from `before`, except those that a resume may change:
+// limits, models, max_parallel.
 std::vector<std::string> FrozenDifferences(const RunConfig& before, const RunConfig& now);
 
-// Section `memory` of a run's configuration, as the memory store and the caller take it.
+// Converts section `memory` of a run's configuration for the memory store and the caller.
 //
 //   const MemoryOptions options = ReadMemoryOptions(config.memory);
 //   options.limits.core_max_chars;          // 2000
 //   options.budget_chars.find("draft");     // of memory.draft_budget_chars
 //
-// Names and types are checked when the configuration is read (config.h); what is not a number here
-// is left at its default. Thread-safety: pure function.
+// Names and types are checked when the configuration is read (config.h); a value here that is not a
+// number leaves the default. Thread-safety: pure function.
 
 struct MemoryOptions {
   memory::StoreLimits limits;
@@ -148,7 +148,7 @@ struct MemoryOptions {
 
 MemoryOptions ReadMemoryOptions(const JsonObject& section);
 
-// The file that a run's programs write their results to.
+// The name of the file that a run's programs write their results to.
 //
 //   OutputName("2026-01-28_17-46-11_Matrix Opt!_attempt_3")     // "matrix_opt_data.npy"
 //

@@ -1,5 +1,5 @@
-// The keys of a run's configuration, as a table: name, place, bounds, and whether a resume may
-// change them. Reading, writing and comparing go through it. Only for config.cc and its test.
+// The table of a run's configuration keys: name, field, bounds, and whether a resume may change it.
+// Reading, writing and comparing use it. Only for config.cc and its test.
 //
 //   for (const ConfigKey& key : Keys()) Show(key.name);      // "exec.timeout", …
 //
@@ -24,7 +24,7 @@
 
 namespace dossier::research {
 
-// Where a value is kept; its type says how it is read and written.
+// The field that holds a value; its type defines how it is read and written.
 using Target =
     std::variant<bool*, int*, std::int64_t*, double*, std::string*, std::vector<std::string>*,
                  std::optional<int>*, std::optional<std::int64_t>*, std::optional<double>*,
@@ -34,10 +34,10 @@ using Target =
 struct ConfigKey {
   std::string name;  // dotted
   std::function<Target(RunConfig&)> at;
-  double low = 0, high = std::numeric_limits<double>::infinity();  // of numbers
+  double low = 0, high = std::numeric_limits<double>::infinity();  // bounds of numbers
   std::vector<std::string_view> words = {};                        // the only ones, if not empty
-  // kPath: relative to the file that says it; kSize: "4G"; kMount: a folder of the sandbox; kName:
-  // of a file.
+  // kPath: relative to the file that contains it; kSize: "4G"; kMount: a folder in the sandbox;
+  // kName: a file name.
   enum class Form : std::uint8_t { kPlain, kPath, kSize, kMount, kName } form = Form::kPlain;
   enum class Resume : std::uint8_t { kFrozen, kMayChange } resume = Resume::kFrozen;
 };
@@ -45,16 +45,16 @@ struct ConfigKey {
 std::span<const ConfigKey> Keys();
 const ConfigKey* FindKey(std::string_view name);
 
-// What a resume may not change, as {"exec.timeout": "HASH"}: for the journal, which the run
-// folder's files are compared with.
+// Returns digests of the values that a resume may not change, as {"exec.timeout": "HASH"}. The
+// journal keeps them, and the run folder's files are compared with them.
 JsonObject FrozenDigests(const RunConfig& config);
 std::vector<std::string> FrozenDifferences(const JsonObject& before, const RunConfig& now);
 
-// "code", "feedback", …: the closed list of who may ask a model.
+// Returns "code", "feedback", …: the closed list of roles that may ask a model.
 std::span<const std::string_view> Roles();
 
-// Whether section `memory` may have this key, for others to read: a limit of the store or
-// a call site's NAME_budget_chars.
+// Returns true if section `memory` may have this key: a limit of the store or a call site's
+// NAME_budget_chars.
 bool IsMemoryKey(std::string_view name);
 std::span<const std::string> MemoryKeys();
 

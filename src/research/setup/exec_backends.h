@@ -1,14 +1,13 @@
-// The backend that a configuration names, made ready for the slots of a run.
+// Makes the backend that a configuration names, for the slots of a run.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(BackendFactory factory,
 //                            MakeBackends({.config = &config.exec, .folder = run_folder}));
 //   DOSSIER_ASSIGN_OR_RETURN(auto backend, factory("worker-0"));
 //
-// SandboxOf and ProbeMachine are the only places where a sandbox of a run is put together.
+// SandboxOf and ProbeMachine are the only places that set up a run's sandbox.
 //
-// Errors: kUsage (a name of no backend, of no layer); kUnavailable naming the program that was
-// looked for, and the way out; kNotFound (image). Thread-safety: the factory may be called from
-// many threads.
+// Errors: kUsage (unknown backend or layer); kUnavailable naming the missing program and the
+// remedy; kNotFound (image). Thread-safety: the factory may be called from many threads.
 
 #ifndef DOSSIER_RESEARCH_SETUP_EXEC_BACKENDS_H_
 #define DOSSIER_RESEARCH_SETUP_EXEC_BACKENDS_H_
@@ -24,7 +23,7 @@ namespace dossier::research {
 
 struct BackendSetup {
   const ExecConfig* config = nullptr;  // copied
-  std::string folder;                  // of the run, absolute: sandboxes lie in its workers/
+  std::string folder;                  // the run folder, absolute: sandboxes are in its workers/
   std::vector<std::string> degraded;   // --degraded: layers that may be missing
   // The environment of engines and of the queue's programs, "NAME=value"; commands never see it.
   std::vector<std::string> host_environment;
@@ -32,18 +31,18 @@ struct BackendSetup {
 
 Result<BackendFactory> MakeBackends(const BackendSetup& setup);
 
-// The sandbox of one workspace as the configuration wants it; `environment` is added to later. What
-// a caller has beside it (binds, an image) it adds.
+// Returns the sandbox of one workspace as configured; callers may extend `environment`, and add
+// their own binds and image.
 SandboxSpec SandboxOf(const ExecConfig& config, const std::string& workspace,
                       const std::vector<std::string>& environment);
 
 struct ProbeOrder {
   std::string workspace;                     // absolute
-  std::vector<std::string> all_environment;  // of the user, "NAME=value"
-  ProbeCache cache;                          // without a folder: none is kept
+  std::vector<std::string> all_environment;  // the user's, "NAME=value"
+  ProbeCache cache;                          // without a folder: no cache
 };
-// What a model is told of the machine, found in a sandbox that is started and stopped for it.
-// Errors: those of Start; kCancelled.
+// Returns what a model is told about the machine, found in a sandbox that is started and stopped
+// for it. Errors: those of Start; kCancelled.
 Result<MachineFacts> ProbeMachine(const ExecConfig& config, ExecBackend& backend,
                                   const ProbeOrder& order, const CancelToken& cancel);
 

@@ -1,8 +1,8 @@
-// Which model each role of a run has, opened once however many roles share it.
+// Opens the model of each role of a run, each model once even if several roles share it.
 //
 //   order.open_model = OpenByRole(config, [&](const std::string& name) { return Open(name); });
 //
-// Thread-safety: the result may be called from any thread; `open` is called by one at a time.
+// Thread-safety: the result may be called from any thread; calls of `open` are serialised.
 
 #ifndef DOSSIER_RESEARCH_SETUP_ROLE_MODELS_H_
 #define DOSSIER_RESEARCH_SETUP_ROLE_MODELS_H_
@@ -12,8 +12,9 @@
 
 namespace dossier::research {
 
-// Takes a role's name ("feedback"), and opens the model that `config` gives that role, else the one
-// of role `code`; `open` takes a model's name. Errors: those of `open`, which is asked again then.
+// Returns a function that takes a role ("feedback") and opens the model that `config` gives it,
+// else that of role `code`; `open` takes a model's name. Errors: those of `open`, which is retried
+// then.
 driver::OpenModel OpenByRole(const RunConfig& config, driver::OpenModel open);
 
 }  // namespace dossier::research

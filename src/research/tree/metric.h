@@ -1,4 +1,4 @@
-// Metrics as programs and models write them, and their order.
+// Reads metrics as programs and models write them, and compares them.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Metric metric, ReadMetricFile(metrics_json));
 //   MetricText(metric);                       // "speedup↑[large:3.12]"
@@ -21,32 +21,32 @@
 namespace dossier::research {
 
 inline constexpr std::size_t kMaxMetricSeries = 1000;
-inline constexpr std::size_t kMaxMetricValues = 10'000;  // of one series
+inline constexpr std::size_t kMaxMetricValues = 10'000;  // per series
 
-// `working/metrics.json` of a program: the list of series, or an object with it under
-// `metric_names`. NaN and Infinity, which JSON does not have but common writers write, are read as
-// values that are no numbers. Errors: kInvalidArgument with the place.
+// Reads a program's `working/metrics.json`: the list of series, or an object with it under
+// `metric_names`. NaN and Infinity, which are not JSON but are written by common libraries, are
+// read as values that are not numbers. Errors: kInvalidArgument with the place.
 Result<Metric> ReadMetricFile(std::string_view text);
 
-// That metric.primary names what this metric has not, as a sentence; "": it has it.
+// Returns a sentence saying that this metric lacks what metric.primary names; "" if it does not.
 std::string MissingMetric(const Metric& metric, std::string_view primary);
 
-// The series of that name; null: none.
+// Returns the series with that name; null: none.
 const MetricSeries* FindSeries(const Metric& metric, std::string_view name);
 
-// The mean over `datasets`, or over all of its own where there are none; unset if one of them is
+// Returns the mean over `datasets`, or over all of the series if empty; unset if one of them is
 // missing or not finite.
 std::optional<double> MeanOver(const MetricSeries& series, std::span<const std::string> datasets);
 
-// Over reruns with other seeds, per metric and data set, in the order of the first run.
+// Statistics of reruns with other seeds, per metric and data set, in the order of the first run.
 struct SeedSeries {
   std::string name;
   MetricSeries::Better better = MetricSeries::Better::kHigher;
   struct Value {
     std::string dataset;
-    int runs = 0;  // that report a finite value
+    int runs = 0;  // number of runs with a finite value
     double mean = 0;
-    std::optional<double> deviation;  // of the sample; unset below two runs
+    std::optional<double> deviation;  // sample standard deviation; unset for fewer than two runs
   };
   std::vector<Value> values;
 };

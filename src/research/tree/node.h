@@ -1,4 +1,4 @@
-// A node: one program with its results. A tree of them is what a run explores.
+// A node: one program with its results. A run explores a tree of nodes.
 //
 //   Node node{.id = NodeId(run, stage, round, slot), .kind = NodeKind::kDraft};
 //   DOSSIER_RETURN_IF_ERROR(WriteFile(path, ToPrettyJson(NodeJson(node))));
@@ -6,7 +6,7 @@
 //
 // Plain data; ReadNode(NodeJson(n)) == n. Errors of ReadNode: kDamaged naming the field.
 //
-// Thread-safety: plain data; a tree is changed by the thread of the run alone.
+// Thread-safety: plain data; only the run's thread changes a tree.
 
 #ifndef DOSSIER_RESEARCH_TREE_NODE_H_
 #define DOSSIER_RESEARCH_TREE_NODE_H_
@@ -29,42 +29,42 @@ std::string_view NodeKindName(NodeKind kind);  // "draft"
 
 struct MetricValue {
   std::string dataset;
-  double value = 0;  // NaN: there, but not a number (null in JSON)
+  double value = 0;  // NaN: present, but not a number (null in JSON)
 };
-// One measure of a program, over some data sets.
+// One measured quantity of a program, for some data sets.
 struct MetricSeries {
   std::string name;
   enum class Better : std::uint8_t { kHigher, kLower } better = Better::kHigher;
   std::string description;
   std::vector<MetricValue> values;
 };
-// In declared order.
+// In the order of declaration.
 using Metric = std::vector<MetricSeries>;
 
-// What one reply took, as call.replied holds it.
+// Returns the usage of one reply, in the form of call.replied.
 JsonObject ReplyUsageJson(const model::Usage& usage);
-// What is not there counts as nothing, a cost that is not there as unknown.
+// Missing counts are 0, a missing cost is unknown.
 model::Usage ReadReplyUsage(const Json& json);
-// A sum, as node.json holds it.
+// Returns a usage sum, in the form of node.json.
 JsonObject UsageJson(const model::UsageSum& usage);
 // Errors: kDamaged naming the field.
 Result<model::UsageSum> ReadUsage(const Json& json);
 
-// What people want of a node (search/steering.h): it is what the search goes on with, or is left
-// alone. Both hold for all that comes of it.
+// What people want for a node (search/steering.h): the search works only on pinned nodes, and
+// leaves pruned ones alone. Both apply to its descendants.
 enum class Steer : std::uint8_t { kFree, kPinned, kPruned };
 
 // Fields as in node.json.
 struct Node {
   std::string id, parent_id;  // 32 hex digits; parent "": none
   std::vector<std::string> children;
-  std::int64_t step = 0;  // in its stage, from 0
+  std::int64_t step = 0;  // position in its stage, from 0
   std::string ctime;      // RFC 3339
   std::string stage;      // "1_initial_implementation_1_preliminary"
   NodeKind kind = NodeKind::kDraft;
-  std::string branch_id;  // of memory
+  std::string branch_id;  // memory branch
   std::string plan, code;
-  Json phase_artifacts;  // as ArtifactsJson writes them; null: none
+  Json phase_artifacts;  // in the form of ArtifactsJson; null: none
   double exec_time = 0;  // seconds
   std::string exc_type;  // "CompilationError"; "": none
   std::string exc_info, term_out, analysis;
@@ -82,17 +82,17 @@ struct Node {
   std::string workspace_path;  // relative to the run folder
   std::string worker_image;
   model::UsageSum usage;
-  // What later prompts and summaries say of it.
+  // Data for later prompts and summaries.
   Json phase0_plan, history;  // history: phase_summaries, phase1_steps_summary, …
   Json summary;               // node_summary's findings; null: none
-  std::string failure;        // reason of a failed call, and where its raw reply lies
-  // Not in node.json: SteerNodes (search/steering.h) gives them, each time anew.
-  std::string name;  // "draft 1", or as people call it
+  std::string failure;        // reason of a failed call, and path of its raw reply
+  // Not in node.json: set anew by SteerNodes (search/steering.h).
+  std::string name;  // "draft 1", or the name people gave it
   Steer steer = Steer::kFree;
-  std::string hint;  // of people, for the programs that come of it
+  std::string hint;  // from people, for the programs derived from it
 };
 
-// First 32 hex digits of SHA-256 over Driver::node_key, stage, round and slot, in lines.
+// The first 32 hex digits of SHA-256 over Driver::node_key, stage, round and slot, one per line.
 std::string NodeId(std::string_view key, std::string_view stage, std::int64_t round,
                    std::int64_t slot);
 
@@ -101,34 +101,34 @@ Result<Node> ReadNode(Json json);
 JsonArray MetricJson(const Metric& metric);  // the form of `metric_names`
 // Errors: kInvalidArgument with the path of the wrong value.
 Result<Metric> ReadMetric(const Json& metric_names);
-// "speedup↑[large:3.12]", each number by number_text.h: NumberText for what models and files are
-// told, RoundedText for pages.
+// Returns "speedup↑[large:3.12]". Numbers are formatted as in files/cuts.h: NumberText for models
+// and files, RoundedText for pages.
 std::string MetricText(const Metric& metric);
 std::string RoundedMetricText(const Metric& metric);
 
-// The first value that is no finite number, as "loss of train"; unset: there is none. A metric
-// without any value has none that is finite.
+// Returns the first value that is not finite, as "loss of train"; unset: there is none. A metric
+// without values counts as not finite.
 std::optional<std::string> NotFinite(const Metric& metric);
 
-// Whether a node is good: it is not buggy, its plots are valid, and all numbers it measured are
+// Returns true if the node is not buggy, its plots are valid, and all its measured numbers are
 // finite.
 inline bool IsGood(const Node& node) {
   return !node.is_buggy && !node.is_buggy_plots && !(node.metric && NotFinite(*node.metric));
 }
 
-// Nodes of one stage in the order of their steps.
+// The nodes of one stage, in step order.
 struct Tree {
   std::vector<Node> nodes;
 
   const Node* Find(std::string_view id) const;
-  // The number of consecutive debug nodes up to and including this one.
+  // Returns the number of consecutive debug nodes up to and including this one.
   int DebugDepth(const Node& node) const;
   bool IsLeaf(const Node& node) const { return node.children.empty(); }
-  // The root of the tree it stands in.
+  // Returns the root above this node.
   const Node* RootOf(const Node& node) const;
 };
 
-// The first node of each id, for who looks for many. Points into what it was made of.
+// An index of the first node of each id, for many lookups. Points into the trees that were added.
 class NodeIndex {
  public:
   NodeIndex() = default;

@@ -1,22 +1,22 @@
-// The journal of a run: its record, its checkpoint, its resume.
+// The journal of a run: its record, and what a resume continues from.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto log, RunLog::Start(folder, {{"idea", title}}, clock));
 //   DOSSIER_RETURN_IF_ERROR(log->Add("node.created", {{"node", id}}));
 //   DOSSIER_ASSIGN_OR_RETURN(const auto done, log->Recorded("phase1.step", id + "/3"));
 //   if (done) Use(done->data);
 //
-// A run is a deterministic program whose effects are journalled under a key. Going on with a run
-// runs the program again: an effect that the journal has is not repeated, its result is taken from
-// there. So `resume` needs no state of its own, and a reply is never asked or paid for again. A key
-// names the effect by its place ("NODE/draft/a1/r2"), never by time or a counter of the process.
+// A run is a deterministic program whose effects are journalled under a key. A resume executes the
+// program again: an effect that is in the journal is not repeated, its recorded result is used. So
+// `resume` needs no separate state, and a reply is never requested or paid for twice. A key
+// identifies the effect by its place ("NODE/draft/a1/r2"), never by time or a process counter.
 //
-// In `data` a text above Journal::kInlineLimit is kept as a body; Recorded and Whole give it back
-// as text. Secrets are redacted before anything is kept, here and in the file, so that a resumed
-// run reads what the first one did.
+// In `data`, a text above Journal::kInlineLimit is stored as a body; Recorded and Whole return it
+// as text. Secrets are redacted before anything is stored, in memory and in the file, so that a
+// resumed run reads what the first one did.
 //
-// Events are read from the file when they are asked for: in memory there is which keys it has, 64
-// bytes an event or so, however long a run is. While a run that was reopened catches up, what was
-// read of its nodes and rounds is kept: it asks for all of that before it adds anything.
+// Events are read from the file on demand: memory holds only their keys, about 64 bytes per event,
+// however long the run is. While a reopened run catches up, the data read for its nodes and rounds
+// are cached: the run asks for all of them before it adds anything.
 //
 // Thread-safety: all methods from any thread.
 
@@ -50,54 +50,54 @@ namespace dossier::research {
 // run.resumed run.steered run.broken run.finished job.queued warning
 class RunLog {
  public:
-  // Sees each new event once it is recorded, in order; for a view, which adds none. May be empty.
+  // Receives each new event after it is recorded, in order; must not add events. May be empty.
   using Watch = std::function<void(const store::Event&)>;
 
   static constexpr std::string_view kFile = "journal.sqlite";  // in the run folder, with objects/
 
-  // Errors: those of Journal::Open; kInvalidArgument (there is a run in this folder).
+  // Errors: those of Journal::Open; kInvalidArgument (the folder contains a run already).
   static Result<std::unique_ptr<RunLog>> Start(const std::string& folder, JsonObject started,
                                                std::shared_ptr<const Clock> clock, Watch watch);
-  // `see`, unless it is empty, gets each event while the log reads them: so they are read once.
-  // Errors: also kNotFound (no run there). Writes nothing.
+  // `see`, unless empty, receives each event while the log reads them, so that they are read only
+  // once. Errors: also kNotFound (no run in the folder). Writes nothing.
   static Result<std::unique_ptr<RunLog>> Reopen(const std::string& folder,
                                                 std::shared_ptr<const Clock> clock, Watch watch,
                                                 const store::Journal::SeeEvent& see = {});
 
-  // The first event of `type` with this `key` that was there when the log was opened or that this
-  // process added, its texts whole. Errors: those of Journal::EventAt.
+  // Returns the first event of `type` with this `key`, from before the log was opened or added by
+  // this process, with its texts complete. Errors: those of Journal::EventAt.
   Result<std::optional<store::Event>> Recorded(std::string_view type, std::string_view key) const;
-  // Whether there is one.
+  // Returns true if there is one.
   bool Has(std::string_view type, std::string_view key) const;
 
-  // `key` may be empty: an event that is only told. It stands in `data` as "place", which `data`
-  // must not have. Errors: those of Journal::Append.
+  // `key` may be empty, for an event that is only informative. It is stored in `data` as "place",
+  // which `data` must not contain. Errors: those of Journal::Append.
   Status Add(std::string_view type, std::string_view key, JsonObject data);
 
-  // How many prompts of a node were sent; "": of the run.
+  // Returns the number of prompts sent for a node; "": for the run.
   std::int64_t PromptsSent(std::string_view node) const;
-  // What all calls of a node took, over all processes that worked on the run; "": of the run. This
-  // is the one sum: a reply is added to it when it is recorded, nowhere else.
+  // Returns the usage of all calls of a node, over all processes of the run; "": of the run. This
+  // is the only sum: a reply is added to it when it is recorded, nowhere else.
   model::UsageSum UsageOf(std::string_view node) const;
-  // Of the calls that are of no node in `nodes`, ids: those of the run, and of nodes without an
-  // end.
+  // Returns the usage of the calls that belong to no node in `nodes` (ids): those of the run, and
+  // of unfinished nodes.
   model::UsageSum UsageOutside(const std::set<std::string, std::less<>>& nodes) const;
 
   const std::string& run() const { return run_; }
   const std::string& folder() const { return folder_; }
   store::Journal& journal() { return *journal_; }
-  // All events so far, in order; texts above the limit as bodies: Whole reads them.
+  // Returns all events so far, in order; texts above the limit are bodies, which Whole reads.
   Result<std::vector<store::Event>> Events() const { return journal_->Events(run_); }
-  // Those of one type.
+  // Returns those of one type.
   Result<std::vector<store::Event>> EventsOf(std::string_view type) const;
-  // All of them, unparsed.
+  // Visits all of them, unparsed.
   Status ForEach(const store::Journal::SeeEvent& see) const;
   JsonObject Whole(const JsonObject& data) const;
 
  private:
-  using KeyHash = std::pair<std::uint64_t, std::uint64_t>;  // of the key, and of type and key
+  using KeyHash = std::pair<std::uint64_t, std::uint64_t>;  // hash of the key, and of type and key
   struct Ahead {
-    std::string time, data;  // of an event, as stored
+    std::string time, data;  // an event's, as stored
   };
   struct OneHalf {
     std::size_t operator()(const KeyHash& hash) const noexcept { return hash.second; }
@@ -119,7 +119,7 @@ class RunLog {
   const Watch watch_;
   driver::RunLog log_;
   std::string run_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::int64_t events_ = 0;
   std::unordered_map<KeyHash, std::int64_t, OneHalf> by_key_;  // the number of the first event
   std::unordered_map<std::int64_t, Ahead> ahead_;              // by number; until the log goes on
@@ -127,11 +127,11 @@ class RunLog {
   std::map<std::string, model::UsageSum, std::less<>> usage_;  // by node
 };
 
-// What one reply took: of the data of `call.replied`, as an object or as it is stored.
+// Returns the usage of one reply, from the data of `call.replied`, as an object or as stored.
 model::Usage ReplyUsage(const Json& data);
 Result<model::Usage> ReplyUsage(std::string_view data);
 
-// The key of an event, from its data as it is stored; "": it has none.
+// Returns the key of an event, from its data as stored; "": it has none.
 std::string KeyOf(std::string_view data);
 
 }  // namespace dossier::research
