@@ -1,5 +1,5 @@
-// Dates and times of day: those of an answer that were turned, day and month, or day and year, of a
-// date that was shown, or that have another month's name.
+// Checks dates and times in an answer: finds a date whose parts (day and month, or day and year)
+// are swapped compared with a shown date, or whose month name differs.
 //
 //   TurnedDate("1821-03-11", question, {"born 1821-11-03"});   // "1821-03-11"
 //   TurnedDate("3 November 1821", question, {"born 1821-11-03"});   // ""
@@ -16,34 +16,34 @@
 
 namespace dossier::ask {
 
-// The first date of `answer` that has the numbers of a date of `shown` in other places, while no
-// date there and none of `question` may be read as the same day; or its day and year beside the
-// name of a month that stands nowhere. Empty if there is none.
+// Returns the first date of `answer` that has the numbers of a date in `shown` in a different
+// order, if no date there or in `question` can be read as the same day; or that has a shown day and
+// year with a month name that was not shown. Empty if there is none.
 std::string TurnedDate(std::string_view answer, std::string_view question,
                        std::span<const std::string> shown);
 
-// Where in a text something stands.
+// A byte range in a text.
 struct Place {
   std::size_t begin = 0, end = 0;
   bool Holds(std::size_t at) const { return begin <= at && at < end; }
 };
 
-// The dates of `text`.
+// Returns the places of the dates in `text`.
 std::vector<Place> DatePlaces(std::string_view text);
-// The dates of `answer` that are a day of one of `shown`, however each of them writes it.
+// Returns the dates of `answer` that are the same day as one in `shown`, in any notation.
 std::vector<Place> ShownDates(std::string_view answer, std::span<const std::string> shown);
 
-// A time of day: "9:05", "09:05:30.25", and as seconds from its date or, if none stands before it,
-// from midnight. What has two parts may also be minutes and seconds.
+// A time of day, such as "9:05" or "09:05:30.25", also as seconds from its date or, if no date
+// precedes it, from midnight. A time with two parts may also be minutes and seconds.
 struct DayTime {
   Place place;
   double seconds = 0, of_day = 0;
-  bool dated = false, brief = false;  // of two parts
+  bool dated = false, brief = false;  // brief: has two parts
 };
 std::vector<DayTime> ClocksOf(std::string_view text);
 
-// Whether `word` is the name of a month or a day of the week, in one of several languages: an
-// answer may have worked it out from a date.
+// Returns true if `word` is the name of a month or weekday in one of several languages: an answer
+// may have derived it from a date.
 bool IsCalendarName(std::string_view word);
 
 }  // namespace dossier::ask

@@ -1,13 +1,13 @@
-// Whether an answer proves what it says: each quote stands where it is said to, each number in
-// lines that the answer cites or in what code found. For callers that ask for evidence (--citations
-// strict and require); reply/citations.h reads the answer.
+// Checks whether an answer proves what it says: each quote must be at its cited place, each number
+// in lines that the answer cites or in what code found. For callers that ask for evidence
+// (--citations strict and require); reply/citations.h parses the answer.
 //
 //   const std::vector<Proof> found = FindEvidence({.answer = text, .question = question, .context =
 //   &context,
 //                                         .printed = outputs}, cancel);
 //   if (std::string wrong = ComplaintOf(found, Demand::kAll); !wrong.empty()) AskAgain(wrong);
 //
-// Thread-safety: pure, but for the copies waited for.
+// Thread-safety: pure, except that it waits for copies.
 
 #ifndef DOSSIER_ASK_CLAIMS_PROOF_H_
 #define DOSSIER_ASK_CLAIMS_PROOF_H_
@@ -26,19 +26,19 @@
 
 namespace dossier::ask {
 
-// kHeld: what is cited holds. kAll: that, and each quote and number has evidence.
+// kHeld: citations must be true. kAll: in addition each quote and number must have evidence.
 enum class Demand { kHeld, kAll };
 
-// One claim of an answer and what proves it.
+// One claim of an answer and its proof.
 struct Proof {
   enum class Kind { kQuote, kNumber, kReference } kind = Kind::kQuote;
-  // kCited: in the place that the answer names. kFound: a quote without a reference that stands in
-  // the context. kPrinted: code showed it, out of data. kAsked: the question says it.
+  // kCited: at the place that the answer cites. kFound: a quote without a reference that is in the
+  // context. kPrinted: code showed it, from data. kAsked: the question says it.
   enum class By { kNothing, kCited, kFound, kPrinted, kAsked } by = By::kNothing;
-  std::string claim, ref;          // as the answer writes them
-  std::string document;            // where it is proved by the context; with
+  std::string claim, ref;          // as written in the answer
+  std::string document;            // the document that proves it, or empty; with
   std::uint64_t from = 0, to = 0;  // its bytes
-  std::string problem;             // why it is not, in a sentence; empty: it is proved
+  std::string problem;             // why it is not proved, in a sentence; empty: it is proved
 
   // {"kind", "claim", "status", "ref", "document", "bytes", "problem"}
   JsonObject ToJson() const;
@@ -47,19 +47,19 @@ struct Proof {
 struct ProofInput {
   std::string_view answer, question;
   const ContextSet* context = nullptr;
-  std::span<const std::string> printed;  // by code, out of data
+  std::span<const std::string> printed;  // by code, from data
 };
-// In the order of the answer. Of an answer that is a JSON value only the numbers are claims.
+// In the answer's order. For an answer that is a JSON value only the numbers are claims.
 std::vector<Proof> FindEvidence(const ProofInput& input, const CancelToken& cancel);
 
-// What is wrong, for the model; empty: the answer is as demanded.
+// Returns what is wrong, for the model; empty: the answer meets the demand.
 std::string ComplaintOf(std::span<const Proof> proofs, Demand demand);
 
-// As a requirement of an answer, which may be mended once. `context` is that of the run.
+// Makes a requirement that allows one correction. `context` is the run's context.
 Requirement RequireEvidence(Demand demand, std::string question,
                             std::shared_ptr<const ContextSet> context);
 
-// That each number was shown by code, out of data; those of the question aside.
+// Requires that code showed each number, from data; numbers of the question are exempt.
 Requirement RequireComputedNumbers(std::string question);
 
 }  // namespace dossier::ask

@@ -1,5 +1,5 @@
-// Whether the numbers of an answer stand on what was shown: as they are, rounded, in another unit,
-// or reckoned from it.
+// Checks whether the numbers of an answer are supported by what was shown: unchanged, rounded, in
+// another unit, or computed from it.
 //
 //   const Known known{.question = "What do 12 cost?"};
 //   UnshownNumber("12 cost 340.50 EUR", known, {"28.375"});   // "": 12 * 28.375
@@ -15,31 +15,31 @@
 
 namespace dossier::ask {
 
-// What may ground the numbers of an answer besides what was shown.
+// Texts that may support the numbers of an answer besides what was shown.
 struct Known {
   std::string_view question;
   std::string_view sizes;        // of the data
-  std::string_view description;  // of the data: it tells what its numbers are counted in
+  std::string_view description;  // of the data: tells the units of its numbers
 };
 
-// Whether the number that `answer` gives is grounded in `shown`: its first one, where those of
-// question and sizes say nothing for or against it. Besides what stands there, as CheckGrounded
-// takes it, the length of a printed list counts, and the sum, difference, product or quotient of
-// two numbers of an output that has at most four (two, if the answer has under three digits), of
-// one of its few sentences or with names that question and answer give, or of one of them and one
-// of the question; shares of all rows, and times between two; and what was shown in another unit or
-// form. True for an answer without such numbers, if one of its numbers stands in `shown` or the
-// question, or it has none.
+// Returns true if the main number of `answer` is supported by `shown`: its first number, ignoring
+// those that question and sizes also have. Besides numbers in `shown` (as in CheckGrounded) these
+// support it: the length of a printed list; the sum, difference, product or quotient of two numbers
+// of an output with at most four (two, if the answer has under three digits), of one of its few
+// sentences or with names from question and answer, or of one of them and one of the question;
+// shares of all rows; durations between two times; and shown numbers in another unit or form.
+// Without a main number it is true if a number of the answer is in `shown` or the question, or if
+// it has no numbers.
 bool LeadingNumberGrounded(std::string_view answer, const Known& known,
                            std::span<const std::string> shown);
 
-// The first number of `answer` that is not grounded so, with the numeral behind it; empty if all
-// are. Those that are count with the question's for the others: their sums, differences and shares.
+// Returns the first number of `answer` without such support, with the numeral after it; empty if
+// there is none. Supported numbers and the question's support others: by sum, difference or share.
 std::string UnshownNumber(std::string_view answer, const Known& known,
                           std::span<const std::string> shown);
 
-// The first number of `answer` that a numeral makes larger than what was shown, though nothing says
-// that this was counted in millions: 1.08 billion for 1.08; empty if there is none.
+// Returns the first number of `answer` that a numeral makes larger than what was shown, although
+// nothing says that this was counted in millions: 1.08 billion for 1.08; empty if there is none.
 std::string MisscaledNumber(std::string_view answer, const Known& known,
                             std::span<const std::string> shown);
 

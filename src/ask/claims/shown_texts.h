@@ -1,4 +1,4 @@
-// What was shown of the data, ready for look-ups of numbers and words.
+// Stores what was shown of the data for look-ups of numbers and words.
 //
 //   ShownTexts shown;
 //   shown.Add("3.14159, said José");
@@ -19,20 +19,20 @@
 
 namespace dossier::ask {
 
-// Without case and marks over letters, runs of white space as one blank.
+// Returns `text` without case and diacritics, with each run of white space as one blank.
 std::string Folded(std::string_view text);
 
-// Whether `part` occurs in `text` with no letter or digit next to it. Both folded.
+// Returns true if `part` occurs in `text` with no letter or digit next to it. Both must be folded.
 bool OccursWhole(std::string_view text, std::string_view part);
 
-// Whether a per cent sign, or the word in one of several languages, stands behind the number that
+// Returns true if a percent sign, or the word in one of several languages, follows the number that
 // ends at `end`.
 bool IsPercent(std::string_view text, std::size_t end);
 
-// The number of a list item at the start of a line ("2. ") says nothing about the context.
+// Returns true for a list number at a line start ("2. "): it says nothing about the context.
 bool IsListNumber(std::string_view text, const Number& number);
 
-// Whether `output` shows as many items in a list, or has as many lines.
+// Returns true if `output` shows that many items in a list, or has that many lines.
 bool IsLengthOf(std::string_view output, const Number& wanted);
 
 class ShownTexts {
@@ -40,8 +40,8 @@ class ShownTexts {
   void Add(std::string_view text);
 
   bool Shows(const Number& number) const;
-  // `number` stands in `answer`, which may write it with a decimal comma or in thousands and
-  // millions ("about 4.48 million"); of a percentage the share may have been printed.
+  // Looks up `number` of `answer`, which may use a decimal comma or thousands and millions ("about
+  // 4.48 million"); for a percentage, the printed fraction also counts.
   bool ShowsIn(std::string_view answer, const Number& number) const;
   bool ShowsText(std::string_view text) const;
   bool ShowsWhole(std::string_view folded) const;

@@ -1,10 +1,10 @@
-// What stands behind a number: a numeral that multiplies it, and a unit.
+// Reads what follows a number: a numeral that multiplies it, and a unit.
 //
 //   const Suffix suffix = ReadSuffix("1.08 billion km", 4);   // scales {1e9, 1e12}, unit km
 //   NamesScale("population (billion)", 1e9);                  // true
 //   UnitsNamed("length_km");                                  // km, and others of that name
 //
-// The tables hold numerals and units of several languages with their exact factors, and no other
+// The tables contain numerals and units of several languages with their exact factors, and no other
 // words. Thread-safety: pure functions.
 
 #ifndef DOSSIER_ASK_CLAIMS_UNITS_H_
@@ -38,20 +38,20 @@ struct Unit {
 };
 
 struct Suffix {
-  std::vector<double> scales;      // a word may mean several: German "Billion" is 1e12
+  std::vector<double> scales;      // several if ambiguous: German "Billion" is 1e12
   std::vector<const Unit*> units;  // MB are 1,000,000 bytes or 1,048,576
-  std::size_t end = 0;             // behind them; where the number ends if there are none
+  std::size_t end = 0;             // after them, or where the number ends
 };
 
-// What stands behind the number that ends at `end`.
+// Reads the suffix of the number that ends at `end`.
 Suffix ReadSuffix(std::string_view text, std::size_t end);
 
-// Whether a word of `text` is a numeral for `scale`.
+// Returns true if a word of `text` is a numeral for `scale`.
 bool NamesScale(std::string_view text, double scale);
 
-// The units whose names are words of `text`.
+// Returns the units whose names are words of `text`.
 std::vector<const Unit*> UnitsNamed(std::string_view text);
-// All units of that dimension.
+// Returns all units of that dimension.
 std::vector<const Unit*> UnitsOf(Dimension dimension);
 
 }  // namespace dossier::ask

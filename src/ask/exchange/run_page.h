@@ -1,9 +1,9 @@
-// A run for people: one HTML page, Markdown, and what two runs differ in.
+// Presents a run to people as one HTML page or Markdown, and compares two runs.
 //
 //   WriteFileAtomic("run.html", PageOf(tale));
 //
 // The page is one file that loads nothing and runs no script. Texts of a run come from models,
-// files and code: all of them are escaped, control and direction characters are made visible.
+// files and code: they are all escaped, and control and direction characters are made visible.
 // Thread-safety: pure functions.
 
 #ifndef DOSSIER_ASK_EXCHANGE_RUN_PAGE_H_
@@ -17,15 +17,15 @@
 
 namespace dossier::ask {
 
-// `text` as the content of an HTML element or of a quoted attribute.
+// Escapes `text` for use in an HTML element or a quoted attribute.
 std::string PageText(std::string_view text);
 
 std::string PageOf(const RunTale& tale);
 std::string MarkdownOf(const RunTale& tale);
 
+// Compares the root calls turn by turn (prompt sections, code, output, answer, cost):
 // {"schema":"dossier.runs-diff/1", "a", "b", "equal", "turns": [{"turn", "differs": ["code", …],
-// …}], "answer", …}: the root calls turn by turn: sections of the prompt, code, output, answer,
-// cost.
+// …}], "answer", …}.
 JsonObject DiffOf(const RunTale& a, const RunTale& b);
 
 }  // namespace dossier::ask

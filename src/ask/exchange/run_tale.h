@@ -1,12 +1,11 @@
-// A run of `ask` as a story: calls, their turns, what each was shown, said, ran and cost. Read from
-// the journal once, for everything that shows or exports a run.
+// A run of `ask` as a story: calls and their turns, with what each was shown, said, ran and cost.
+// Read from the journal once, for everything that shows or exports a run.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const RunTale tale, ReadTale(journal, run));
 //   for (const TaleTurn& turn : tale.calls.front().turns) Show(turn.reply, turn.blocks);
 //
-// A run that is not finished has what there is so far. Texts are as the journal has them, so they
-// may hold anything: whoever shows them escapes them. Thread-safety: plain data; a function over a
-// journal.
+// An unfinished run has what exists so far. Texts are as in the journal and may contain anything,
+// so whoever shows them must escape them. Thread-safety: plain data; a function over a journal.
 
 #ifndef DOSSIER_ASK_EXCHANGE_RUN_TALE_H_
 #define DOSSIER_ASK_EXCHANGE_RUN_TALE_H_
@@ -34,7 +33,7 @@ struct TaleMessage {
   std::string role, text;
 };
 
-// A request beside the turns: one that code made, or a step of the loop ("compact", "read").
+// A request besides the turns: one made by code, or a step of the loop ("compact", "read").
 struct TaleRequest {
   std::int64_t id = 0;
   std::string purpose, model, prompt, reply;
@@ -43,7 +42,7 @@ struct TaleRequest {
   TaleUsage usage;
   double seconds = 0;
   std::int64_t seq = 0;  // of its event in the run
-  JsonObject given;      // of an imported run: the fields of its file
+  JsonObject given;      // for an imported run: the fields in its file
 };
 
 struct TaleBlock {
@@ -56,22 +55,22 @@ struct TaleBlock {
   JsonObject given;
 };
 
-// One request of the loop and what came of it.
+// One request of the loop and its result.
 struct TaleTurn {
-  std::int64_t turn = 0;  // 0: before the first
+  std::int64_t turn = 0;  // 0: before the first turn
   std::string purpose;    // "root", "direct", "extract", "repair"
-  std::string time;       // UTC, when it began
+  std::string time;       // start time, UTC
   double seconds = 0;
   std::vector<TaleMessage> prompt;
-  std::vector<std::pair<std::string, std::int64_t>> sections;  // of the prompt; tokens
+  std::vector<std::pair<std::string, std::int64_t>> sections;  // of the prompt, with tokens
   std::int64_t tokens = 0;                                     // of the prompt, as counted here
   std::string reply, finish;
-  std::string error;  // the request failed
+  std::string error;  // set if the request failed
   TaleUsage usage;
   std::vector<TaleBlock> blocks;
   std::vector<TaleRequest> asides;    // of the loop
-  std::vector<std::string> notes;     // refusals, warnings, limits: a sentence each
-  std::optional<std::string> answer;  // that was accepted in it
+  std::vector<std::string> notes;     // refusals, warnings, limits: one sentence each
+  std::optional<std::string> answer;  // the answer that was accepted in it
   JsonObject given;
 };
 
@@ -79,20 +78,20 @@ struct TaleCall {
   std::int64_t call = 0, parent = -1;
   int depth = 0;
   std::string model, status, answer;
-  std::string path, question;  // of a child: "0.c1"
-  std::int64_t seq = 0;        // of the event with which it began
+  std::string path, question;  // path of a child: "0.c1"
+  std::int64_t seq = 0;        // of its first event
   std::vector<TaleTurn> turns;
 
-  // Of its turns and of what their code asked, without children.
+  // Returns the usage of its turns and of its code's requests, without children.
   TaleUsage usage() const;
-  std::int64_t answered() const;  // requests that a model answered, of the same
+  std::int64_t answered() const;  // number of those requests that a model answered
 };
 
 struct RunTale {
   std::string run, question, status, answer, error;
   store::Event started;
   JsonObject finished;             // of run.finished; empty: there is none
-  std::vector<std::string> notes;  // before the first turn
+  std::vector<std::string> notes;  // from before the first turn
   std::vector<TaleCall> calls;     // by number; the first is the root
 
   double seconds = 0;

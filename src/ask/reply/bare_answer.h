@@ -1,4 +1,4 @@
-// A final written as text instead of called in code.
+// Finds a final answer that a reply gives as text instead of calling it in code.
 //
 //   BareAnswer answer = FindBareAnswer(extraction.text_outside, ModelSize::kLarge);
 //   if (answer.form == BareAnswer::Form::kFinalVar) LookUp(answer.text);
@@ -21,31 +21,31 @@ struct BareAnswer {
   // kFinalText is `FINAL: …` and `FINAL ANSWER: …`; the others are calls by name.
   enum class Form { kNone, kPartial, kFinalVar, kFinal, kFinalText };
   Form form = Form::kNone;
-  std::string text;  // the literal, without outer quotes; kFinalVar: the variable's name
+  std::string text;  // literal without outer quotes; for kFinalVar the variable's name
   bool looks_like_name =
       false;  // kFinal, kPartial: an unquoted identifier, see ResolveName; not None
   bool quoted = false;
 
-  // Whether it is a text in quotes, a number or a name, and no expression that has yet to run.
+  // Returns true for quoted text, a number or a name; false for an unevaluated expression.
   bool names_value() const;
 };
 
-// The answer in `text`, which is a reply without thinking and fences. A form counts at the start of
-// a line only, where `>`, `*`, a backtick and `#` may stand before it. Of several forms PARTIAL
-// goes before FINAL_VAR before FINAL, of one form the first. A line that Markdown's `>` cites
-// counts only where no other line has an answer: it may repeat what a document says.
+// Finds the answer in `text`, a reply without thinking and fences. A form counts only at the start
+// of a line, after optional `>`, `*`, backticks and `#`. PARTIAL takes precedence over FINAL_VAR,
+// and that over FINAL; of one form the first counts. A line that Markdown's `>` quotes counts only
+// if no other line has an answer, since it may repeat a document.
 BareAnswer FindBareAnswer(std::string_view text, ModelSize model);
 
-// `text` without the lines that such an answer starts on, be they complete or not.
+// Returns `text` without the lines on which such an answer starts, complete or not.
 std::string WithoutFinalLines(std::string_view text);
 
 enum class NameMeaning {
-  kVariable,  // take the variable's value
+  kVariable,  // use the variable's value
   kLiteral,   // the text is the answer
-  kUnknown,   // was meant as a variable, but there is none: feedback as for FINAL_VAR
+  kUnknown,   // meant as a variable that does not exist: feedback as for FINAL_VAR
 };
 
-// What FINAL(name) means. `earlier_code` is the code of this call's turns so far.
+// Decides what FINAL(name) means. `earlier_code` is the code of this call's turns so far.
 NameMeaning ResolveName(std::string_view name,
                         const std::function<bool(std::string_view)>& is_variable,
                         std::span<const std::string> earlier_code);

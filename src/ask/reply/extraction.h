@@ -1,12 +1,12 @@
-// The code in a model's reply, whatever fences, tags and slips surround it.
+// Extracts the code from a model's reply, despite varying fences, tags and slips around it.
 //
 //   Extraction found = ExtractCode(reply, {.finish = ReplyFinish::kStop, .compiles = Compiles});
 //   if (found.blocks.empty()) SendBack(found.feedback);
 //   for (const CodeBlock& block : found.blocks) Run(block.code);
 //   BareAnswer answer = FindBareAnswer(found.text_outside, ModelSize::kLarge);
 //
-// Thread-safety: pure functions, if `compiles` is. Linear in the length of the reply but for the
-// calls of `compiles`, at most kMaxCompiles.
+// Thread-safety: pure functions, if `compiles` is. Linear in the length of the reply, except for at
+// most kMaxCompiles calls of `compiles`.
 
 #ifndef DOSSIER_ASK_REPLY_EXTRACTION_H_
 #define DOSSIER_ASK_REPLY_EXTRACTION_H_
@@ -24,39 +24,39 @@ namespace dossier::ask {
 using sandbox::Dialect;
 
 struct CodeBlock {
-  std::string code;  // as it runs: repaired, common indent removed; lines joined by \n
-  std::string tag;   // "repl", "python", … in lower case; empty without one
+  std::string code;  // ready to run: repaired, common indent removed; lines joined by \n
+  std::string tag;   // lower case: "repl", "python", …; empty: no tag
 };
 
 struct Extraction {
-  std::vector<CodeBlock> blocks;          // to run, in the order of the reply
+  std::vector<CodeBlock> blocks;          // to run, in the reply's order
   std::vector<std::string> repairs;       // what was tolerated, for code.extracted
-  std::vector<std::string> ignored_tags;  // of fences that did not run, in order, each once
-  // For the model: why nothing runs, or why the cut last block does not. Empty if all is well, and
-  // if there is simply no code: then code_required.md is the answer.
+  std::vector<std::string> ignored_tags;  // of fences not run, in order, without duplicates
+  // Tells the model why nothing runs, or why the cut-off last block does not. Empty if all is well,
+  // or if there is simply no code (then code_required.md is the answer).
   std::string feedback;
-  std::string text_outside;  // the reply without thinking, without any fence or code
+  std::string text_outside;  // the reply without thinking, fences and code
   std::string thinking;      // as in CleanReply
 };
 
-// Whether `code` is complete and without syntax errors, asked of the sandbox. It is called only
-// where a tolerance depends on it.
+// Asks the sandbox whether `code` is complete and has no syntax errors. Called only if a tolerance
+// depends on it.
 using CompileCheck = std::function<bool(std::string_view code)>;
 
-inline constexpr int kMaxCompiles = 48;  // a reply; after them nothing counts as compiling
+inline constexpr int kMaxCompiles = 48;  // per reply; after them nothing counts as compiling
 
 struct ExtractionOptions {
   Dialect dialect = Dialect::kPython;
   ReplyFinish finish = ReplyFinish::kStop;
   ModelSize model = ModelSize::kLarge;
-  CompileCheck compiles;  // unset: whatever looks like code counts as compiling, nothing is undone
+  CompileCheck compiles;  // unset: anything like code counts as compiling, nothing is undone
 };
 
-// Takes the whole reply, thinking included. A missing closing fence runs to the end of the reply
-// unless finish is kLength: a stop sequence at the closing fence leaves a reply like that.
+// Expects the whole reply, thinking included. A fence that is not closed extends to the end of the
+// reply unless finish is kLength, since a stop sequence at the closing fence leaves such a reply.
 Extraction ExtractCode(std::string_view reply, const ExtractionOptions& options);
 
-// The form in which two blocks are the same program: without trailing white space and blank lines.
+// Returns the form that is equal for equal programs: no trailing white space, no blank lines.
 std::string CodeKey(std::string_view code);
 
 }  // namespace dossier::ask

@@ -1,4 +1,4 @@
-// What a caller requires of an answer, beside the engine's own checks: that it fits a JSON Schema,
+// What a caller requires of an answer, besides the engine's own checks: that it fits a JSON Schema,
 // or that a program of the caller accepts it.
 //
 //   request.requirements.push_back(RequireSchema(schema));
@@ -25,43 +25,43 @@
 
 namespace dossier::ask {
 
-// What a requirement is about, for journals and exit codes: its form, or its evidence.
+// The aspect that a requirement checks, for journals and exit codes: the answer's form or evidence.
 inline constexpr std::string_view kFormGate = "requirement", kCitationsGate = "citations";
 
-// What came of the sub-calls so far: those that were answered; those that failed, and texts of
-// map_llm without a label, and were not made good.
+// Counts of sub-calls so far: those answered, and those lost (failed, or texts of map_llm without a
+// label, unless a later call made up for it).
 struct SubcallWork {
   int answered = 0, lost = 0;
 };
 
 struct FoundAnswer {
   std::string text;
-  std::optional<Json> value = {};             // where code handed over data
-  std::span<const std::string> printed = {};  // what code showed, out of data
+  std::optional<Json> value = {};             // if code handed in data
+  std::span<const std::string> printed = {};  // what code showed, from data
   SubcallWork work = {};
-  std::string_view gate = kFormGate;  // of the requirement that FirstComplaint is from
-  // A number of the text is a text in `value`, which could not hold it.
+  std::string_view gate = kFormGate;  // of the requirement that FirstComplaint reports
+  // A number of the text is a string in `value`, because JSON could not hold it.
   bool numbers_as_text = false;
 };
 
 struct Requirement {
-  std::string told;                 // to the model, before it answers
-  std::optional<Json> schema = {};  // for servers that hold replies to one
+  std::string told;                 // to the model before it answers
+  std::optional<Json> schema = {};  // for servers that can constrain replies to it
   std::string_view gate = kFormGate;
-  // What is wrong with the answer, for the model; empty: it satisfies, and may have been brought
-  // into its canonical form. Errors: nobody could tell.
+  // Returns what is wrong with the answer, for the model; empty if it is accepted, possibly
+  // converted to its canonical form. Errors: the check itself failed.
   std::function<Result<std::string>(FoundAnswer*, const CancelToken&)> complaint;
 };
 
-// The answer becomes the value as JSON on one line, with all digits of its numbers. A code fence
-// around a text is removed. Of a value with numbers as texts the text has to be the exact JSON.
+// Replaces the answer by its value as JSON on one line, with all digits of its numbers. Removes a
+// code fence around a text. If the value has numbers as strings, the text must be the exact JSON.
 Requirement RequireSchema(const model::JsonSchema& schema);
 
-// What the model is told of a program that looks at its answers.
+// What the model is told about a program that checks its answers.
 inline constexpr std::string_view kToldOfCheck =
     "A program checks it; what it finds wrong comes back.";
 
-// How every complaint of RequireCommand begins.
+// The start of every complaint of RequireCommand.
 inline constexpr std::string_view kCheckSays = "The program that checks it";
 
 struct CommandRequired {
@@ -69,32 +69,32 @@ struct CommandRequired {
   std::vector<std::string> environment;  // "NAME=value"
   Millis timeout{60'000};
 };
-// The command gets the answer as one JSON value on stdin. It accepts by exit code 0; else what it
-// prints, at most 2,000 characters, is the complaint. Errors: kContextCommand, where it cannot be
+// The command gets the answer as one JSON value on stdin. Exit code 0 accepts it; otherwise its
+// output, at most 2,000 characters, is the complaint. Errors: kContextCommand, if it cannot be
 // started or does not end in time.
 Requirement RequireCommand(CommandRequired command);
 
-// That a model has read something for code; that no sub-call is lost. Both look at the work, not at
-// the answer.
+// Require that a model has read something for code, and that no sub-call is lost. Both check the
+// work, not the answer.
 Requirement RequireSubcalls();
 Requirement RequireWholeBatches();
 
-// Whether `gate` is one of a requirement; and how often an answer may be mended that one of it
-// refuses, where the caller allows `repairs`: evidence is asked for once.
+// IsRequirement: true if `gate` is a requirement's. RepairsOf: how often an answer that it refuses
+// may be corrected if the caller allows `repairs`; evidence is asked for only once.
 bool IsRequirement(std::string_view gate);
 int RepairsOf(std::string_view gate, int repairs);
-// The code that stands for an answer that is kept although it is not as `gate` requires.
+// Returns the error code for an answer that is kept although it fails `gate`.
 ErrorCode FailureOf(std::string_view gate);
 
-// The first complaint of all; `answer` tells of which gate.
+// Returns the first complaint of all; `answer` gets the gate.
 Result<std::string> FirstComplaint(std::span<const Requirement> requirements, FoundAnswer* answer,
                                    const CancelToken& cancel);
-// What an answer says, for the checks of what it says: of data that a schema asks for the values, a
-// line each. The names are the schema's.
+// Returns what an answer claims, for checks of its content: for data that a schema asks for, its
+// values, one per line (the names are the schema's), otherwise the text.
 std::string ClaimsOf(const FoundAnswer& answer, std::span<const Requirement> requirements);
-// What the model is told of all; empty: nothing is required.
+// Returns what the model is told about all requirements; empty: there are none.
 std::string RequirementsText(std::span<const Requirement> requirements);
-// The first schema that is asked for; null: none is.
+// Returns the first required schema; null: there is none.
 const Json* SchemaOf(std::span<const Requirement> requirements);
 
 }  // namespace dossier::ask

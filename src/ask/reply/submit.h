@@ -1,4 +1,4 @@
-// SUBMIT as a reply makes it outside code: as a tool call, or as text alone on its line.
+// Recognizes SUBMIT outside code in a reply: as a tool call, or as the only text on its line.
 //
 //   const auto found = FindSubmission(reply.tool_calls, extraction.text_outside,
 //   ToolUse::kOffered); if (found) Run(found->code);   // SUBMIT({"answer":"42"}), which the
@@ -19,22 +19,22 @@
 
 namespace dossier::ask {
 
-// Whether the model can call tools. One that can does it by a call only: its text is then no
-// submission, whatever it says.
+// Whether the model can call tools. A model that can must submit by a call; its text is then never
+// a submission.
 enum class ToolUse { kOffered, kNotOffered };
 
 struct Submission {
-  std::string code;       // of the first
-  std::size_t count = 1;  // in the reply
+  std::string code;       // of the first submission
+  std::size_t count = 1;  // submissions in the reply
 };
 
 std::optional<Submission> FindSubmission(std::span<const model::ToolCall> calls,
                                          std::string_view text_outside, ToolUse tools);
 
-// As the call stands in code: what a transcript shows of a reply that only calls.
+// Returns the call as code, which a transcript shows for a reply that only calls.
 std::string SubmissionCode(const model::ToolCall& call);
 
-// The same for every run, so that the prefix of the prompts stays.
+// The same for every run, so that the prompts keep a common prefix.
 assembly::ToolSpec SubmitTool();
 
 }  // namespace dossier::ask

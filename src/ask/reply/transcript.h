@@ -1,4 +1,4 @@
-// The history of one call: all of it, and the part of it that a request holds.
+// The history of one call: all of it, and the view of it that a request contains.
 //
 //   Transcript transcript({.counter = *root.counter, .boundary = run.boundary, …}, moved);
 //   transcript.AddReply(1, reply.text);
@@ -8,9 +8,9 @@
 //   const assembly::CompactionPlan plan = transcript.Plan({.start = 3000, .target = 2000});
 //   transcript.Apply(plan, summary);
 //
-// What is taken out of the view stays here, in the journal, and in `history` for code. The first
-// reply stays in the view: a summary that stood right behind the question would join its message.
-// Thread-safety: one owner.
+// What is removed from the view remains here, in the journal, and in `history` for code. The first
+// reply stays in the view, because a summary right after the question would be merged with its
+// message. Thread-safety: one owner.
 
 #ifndef DOSSIER_ASK_REPLY_TRANSCRIPT_H_
 #define DOSSIER_ASK_REPLY_TRANSCRIPT_H_
@@ -30,8 +30,8 @@
 
 namespace dossier::ask {
 
-// Messages that compaction took out of the prompt, as code finds them in `history`. An entry never
-// changes and never goes away, so that a pointer in an old message stays true. Any thread.
+// Messages that compaction removed from the prompt, available to code in `history`. Entries never
+// change or disappear, so references in old messages stay valid. Thread-safety: any thread.
 class MovedTurns {
  public:
   std::size_t Add(std::string text) {
@@ -57,40 +57,40 @@ class MovedTurns {
 struct TranscriptStyle {
   const tokens::Counter& counter;
   std::int64_t tokens_per_message = 0;
-  std::int64_t summary_tokens = 1500;  // the most that one summary may cost
-  std::string boundary;                // fences what models wrote
+  std::int64_t summary_tokens = 1500;  // maximum for one summary
+  std::string boundary;                // marks text written by models
 };
 
 class Transcript {
  public:
   Transcript(TranscriptStyle style, MovedTurns& moved) : style_(std::move(style)), moved_(moved) {}
 
-  // What the model wrote in `turn`.
+  // Adds what the model wrote in `turn`.
   void AddReply(int turn, std::string text);
-  // The message that answered it, as it was sent, and what may stand for it once it is old.
+  // Adds the message that answered it, as sent, and the shorter text that may replace it later.
   void AddOutput(int turn, std::string text, std::string shorter);
-  // A fresh start: nothing of it is sent again.
+  // Makes a fresh start: nothing of the history is sent again.
   void Clear();
   bool empty() const { return turns_.empty(); }
 
-  // As a request holds it; provenance says what was left out.
+  // Returns the view for a request; its provenance says what was left out.
   assembly::Section AsSection() const;
   std::int64_t tokens() const;  // of the view, with framing
 
   struct Room {
-    std::int64_t start = 0, target = 0;  // tokens of the view
+    std::int64_t start = 0, target = 0;  // view sizes in tokens
   };
   assembly::CompactionPlan Plan(const Room& room) const;
-  // The turns that a summary of `plan` has to tell, as text of at most about `room` tokens: the
-  // longest messages lose their middle, and say so.
+  // The turns that a summary of `plan` must cover, as text of about `room` tokens at most: the
+  // longest messages lose their middle, with a note.
   struct Told {
     std::string text;
-    std::size_t cut = 0;  // messages that lost something
+    std::size_t cut = 0;  // messages that were shortened
   };
   Told ToTell(const assembly::CompactionPlan& plan, std::int64_t room) const;
-  // The numbers of these turns: "2 to 7".
+  // Returns the numbers of these turns: "2 to 7".
   std::string TurnsOf(const assembly::CompactionPlan& plan) const;
-  // `summary`: what a model wrote; empty: turns of kSummarize are only counted.
+  // `summary` is a model's text; if empty, the turns of kSummarize are only counted.
   Status Apply(const assembly::CompactionPlan& plan, std::string_view summary);
 
  private:
@@ -104,7 +104,7 @@ class Transcript {
   MovedTurns& moved_;
   std::vector<assembly::HistoryTurn> turns_;
   std::map<std::string, std::string, std::less<>> shorter_;  // by id
-  std::map<std::string, std::size_t, std::less<>> places_;   // by id: index in `history`
+  std::map<std::string, std::size_t, std::less<>> places_;   // index in `history`, by id
   assembly::Compaction compaction_;
 };
 

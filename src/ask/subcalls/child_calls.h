@@ -1,15 +1,15 @@
-// Children: questions of code that are answered by a call with turns and a sandbox of its own.
+// Runs children: questions of code that are answered by a call with its own turns and sandbox.
 //
 //   ChildCalls children(run, subcalls, coverage);
 //   if (children.Offered()) children.Start(call, reply);      // rlm, rlm_batch
 //
-// Code hands over a question, and a context by its place in the parent's: only offsets cross the
+// Code passes a question, and a context by its position in the parent's: only offsets cross the
 // bridge, and the text is copied once, into memory that the child's worker maps. All children run
-// at once as far as CallTree lets them. They end with the block that asked: their requests in
-// flight are cancelled, their sandboxes stopped.
+// concurrently as far as CallTree allows. They end with the block that asked: their requests in
+// flight are cancelled and their sandboxes stopped.
 //
-// Once a call, a child that is handed nearly all of its parent's context unchanged is refused: it
-// would face what its parent faces, for the same money again.
+// Once per call, a child that is given nearly all of its parent's context unchanged is refused: it
+// would have the same problem as its parent, at the same cost again.
 //
 // Thread-safety: Start from any thread. The destructor waits for the children.
 
@@ -38,15 +38,15 @@ class ChildCalls {
       : run_(run), documents_(documents), subcalls_(subcalls), coverage_(coverage) {}
   ~ChildCalls();
 
-  // Whether a child may begin below this call; else it is a plain sub-call.
+  // Returns true if a child may start below this call; otherwise it is a plain sub-call.
   bool Offered() const { return run_.depth_left() > 1; }
-  // Checks the call, answers when the children have. Takes the time of a look at all prompts.
+  // Checks the call and answers when the children have. Takes as long as reading all prompts.
   void Start(const std::shared_ptr<const sandbox::BridgeCall>& call,
              const std::shared_ptr<sandbox::BridgeReply>& reply);
 
  private:
   using Call = std::shared_ptr<const sandbox::BridgeCall>;
-  // What all children of one call of code share.
+  // Settings shared by all children of one call of code.
   struct Settings {
     const driver::BoundModel* model = nullptr;
     std::optional<double> temperature;
@@ -78,11 +78,11 @@ class ChildCalls {
   DocumentService& documents_;
   Subcalls& subcalls_;
   Coverage& coverage_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable idle_;
   int open_ = 0;         // children that were started and have not ended
-  int asked_ = 0;        // in all, for their paths
-  bool warned_ = false;  // of a child that was handed nearly all
+  int asked_ = 0;        // total, for their paths
+  bool warned_ = false;  // about a child that was given nearly all
 };
 
 }  // namespace dossier::ask

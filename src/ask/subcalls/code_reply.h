@@ -1,4 +1,4 @@
-// What code gets back for a request to a model: one reply, or a batch of them in order.
+// What code gets back for a request to a model: one reply, or an ordered batch of replies.
 //
 //   Give(CodeReply{.text = "Bern", .about = {{"finish", "stop"}}}, *reply);
 //   const auto batch = std::make_shared<BatchReply>(prompts.size(), reply);
@@ -23,12 +23,12 @@ namespace dossier::ask {
 
 struct CodeReply {
   std::string text;
-  // tokens, finish, cut, model; `problem`, a sentence, where the text is not whole or in doubt;
-  // `value` where a schema was asked for.
+  // tokens, finish, cut, model; `problem`, a sentence, if the text is incomplete or in doubt;
+  // `value` if a schema was requested.
   JsonObject about;
 };
 
-// The code that a failed sub-call has in the sandbox, and whether trying again may help.
+// The code for a failed sub-call in the sandbox, and whether a retry may help.
 struct SubcallFailure {
   std::string_view code;
   sandbox::BridgeReply::Retry retry;
@@ -37,13 +37,13 @@ SubcallFailure FailureOf(const Error& error);
 
 void Give(const Result<CodeReply>& result, sandbox::BridgeReply& reply);
 
-// Each good reply goes ahead as an item, so that a block that is interrupted keeps what was paid
-// for.
+// Sends each good reply ahead as an item, so that an interrupted block keeps the replies already
+// paid for.
 class BatchReply {
  public:
   // Answers at once if there is nothing to wait for.
   BatchReply(std::size_t count, std::shared_ptr<sandbox::BridgeReply> reply);
-  // Once for each index.
+  // Call once for each index.
   void Take(std::size_t index, Result<CodeReply> result);
 
  private:

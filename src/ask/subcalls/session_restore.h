@@ -1,11 +1,11 @@
-// Brings the names of a session's earlier questions back: their blocks run again, in their order,
-// and whatever they asked a model, memory or a tool for comes from the journal. Nothing is asked
+// Restores the variables of a session's earlier questions: their blocks run again in order, and
+// their requests to a model, memory or a tool are answered from the journal. Nothing is asked
 // twice.
 //
 //   DOSSIER_RETURN_IF_ERROR(RestoreSession(run, documents, texts, session, before));
 //
-// A block that asks for something else now fails there, as a warning tells; what it would have set
-// is missing. What they had read goes into `before`: an answer may stand on what a name holds.
+// A block that now makes a different request fails there, with a warning; what it would have set is
+// missing. What the blocks had read is added to `before`, since an answer may rely on a variable.
 // Thread-safety: one caller.
 
 #ifndef DOSSIER_ASK_SUBCALLS_SESSION_RESTORE_H_
@@ -22,14 +22,14 @@
 
 namespace dossier::ask {
 
-// `documents` and `texts`: of all questions, as the session was opened with them. Behind it the
-// newest question is the current one. `before` is over `texts`, too. Errors: kDamaged (a context
-// changed since); those of the journal and of Session::Run.
+// `documents` and `texts` are those of all questions, as the session was opened with them.
+// Afterwards the newest question is the current one. `before` also refers to `texts`. Errors:
+// kDamaged (a context has changed); those of the journal and of Session::Run.
 Status RestoreSession(RunState& run, DocumentService& documents,
                       const std::vector<std::string_view>& texts, sandbox::Session& session,
                       Coverage& before);
 
-// What the first message says of a session; empty: there is none before this question.
+// Returns what the first message says about a session; empty: no question precedes this one.
 std::string SessionText(const AskedSession& session);
 
 }  // namespace dossier::ask

@@ -1,13 +1,12 @@
-// Replies of sub-calls that were asked before, in this run or an earlier one.
+// Caches replies of sub-calls from this run and earlier ones.
 //
 //   SubcallCache cache(memo, SubcallCache::Use::kOn, boundary);
 //   const auto key = cache.KeyOf(request, origin);               // none: this request must be
 //   asked if (key) if (auto reply = cache.Find(*key)) return *reply; … cache.Keep(*key, reply);
 //
-// A reply stands for another one only if asking again would give the same: at temperature 0, or
-// with a seed; of labels, only if the code asked for it. The run's boundary is left out of the key,
-// as it differs from run to run while what is asked does not. Thread-safety: all methods from any
-// thread.
+// A reply is reused only if asking again would give the same: at temperature 0, or with a seed; for
+// labels, only if the code asked for it. The key leaves out the run's boundary, which differs from
+// run to run while the request does not. Thread-safety: all methods from any thread.
 
 #ifndef DOSSIER_ASK_SUBCALLS_SUBCALL_CACHE_H_
 #define DOSSIER_ASK_SUBCALLS_SUBCALL_CACHE_H_
@@ -30,20 +29,20 @@ class SubcallCache {
   SubcallCache(std::shared_ptr<const store::Memo> memo, CacheUse use, std::string boundary)
       : memo_(std::move(memo)), use_(use), boundary_(std::move(boundary)) {}
 
-  // SHA-256 over origin, model, parameters, messages and schema. `origin`: who answers
-  // (BoundModel::origin); none if it is empty.
+  // Returns the SHA-256 over origin, model, parameters, messages and schema. `origin` tells who
+  // answers (BoundModel::origin); none if it is empty.
   std::optional<std::string> KeyOf(const model::Request& request, const std::string& origin) const;
-  // With CacheUse::kRefresh none is found. The usage is that of the reply when it was made.
+  // Finds nothing with CacheUse::kRefresh. The usage is that of the original reply.
   std::optional<model::Reply> Find(std::string_view key) const;
-  // What map_llm(remember=True) keeps: the label of one text by text, instruction, labels and
-  // model, whatever the temperature. None as KeyOf, but for that.
+  // Returns the key for map_llm(remember=True), which keeps the label of a text by text,
+  // instruction, labels and model, at any temperature. Otherwise none in the same cases as KeyOf.
   std::optional<std::string> KeyOfLabel(std::string_view text, std::string_view instruction,
                                         const std::vector<std::string>& labels,
                                         std::string_view model, std::string_view origin) const;
   std::optional<std::string> FindLabel(std::string_view key) const;
   void KeepLabel(std::string_view key, std::string_view label) const;
 
-  // Only whole replies that say something are kept. A full disk loses the entry, not the run.
+  // Keeps only complete replies with content. A full disk loses the entry, not the run.
   void Keep(std::string_view key, const model::Reply& reply) const;
 
  private:

@@ -1,12 +1,12 @@
-// Model requests made by code: one prompt, or a batch.
+// Handles model requests made by code: one prompt, or a batch.
 //
 //   Subcalls subcalls(run, contexts, coverage);
 //   subcalls.Query(call, reply);            // llm_query
 //   subcalls.Batch(call, reply);            // llm_query_batched
 //
 // Requests complete through the bridge without a thread each. Thread-safety: Query and Batch from
-// one thread at a time; replies come on the network thread. What becomes of a prompt before it is
-// sent is in subcall_prompt.cc.
+// one thread at a time; replies come on the network thread. subcall_prompt.cc prepares prompts
+// before they are sent.
 
 #ifndef DOSSIER_ASK_SUBCALLS_SUBCALLS_H_
 #define DOSSIER_ASK_SUBCALLS_SUBCALLS_H_
@@ -34,41 +34,41 @@
 
 namespace dossier::ask {
 
-// Sub-calls that code made, and those of them that failed, by kind: "cut", "empty", "timeout",
-// "too_long" (never sent). A prompt that failed, was asked again and was answered then did not fail
-// any more; where its failure was in an earlier tally, the number of this one is negative.
+// Counts of sub-calls made by code, and of those that failed, by kind: "cut", "empty", "timeout",
+// "too_long" (never sent). A failed prompt that was asked again and then answered no longer counts
+// as failed; if its failure was in an earlier tally, this tally's number is negative.
 struct SubcallTally {
   int made = 0;
   std::map<std::string, int> failures;
   int unsure_labels = 0;  // calls of map_llm whose counts may be wrong
-  // Texts of calls of map_llm that gave some no label, and those of them, by reason.
+  // Texts of map_llm calls that left some without a label, and those texts by reason.
   int texts = 0;
   std::map<std::string, int> without_label;
 
   int failed() const;
   int lost() const;  // failed, or texts without a label
   void Add(const SubcallTally& more);
-  // "3 of 40 failed (2 cut, 1 empty)"
+  // Returns "3 of 40 failed (2 cut, 1 empty)".
   std::string ToText() const;
-  // The same with the texts of map_llm; empty: nothing is lost.
+  // Returns the same including texts of map_llm; empty: nothing is lost.
   std::string LostText() const;
 };
 
-// Whether a reply is a text, or the JSON value that a schema asked for.
+// Whether a reply is text, or the JSON value that a schema requested.
 enum class ReplyForm { kText, kValue };
 
-// How a reply ended, as code that asked for it needs to know.
+// How a reply ended, for the code that asked for it.
 struct ReplyEnding {
-  enum class Cut { kNo, kYes } cut = Cut::kNo;  // the text ends before the reply did
-  std::string kind;     // "cut", "filtered", "empty"; empty: the reply is whole
-  std::string problem;  // the same in a sentence
+  enum class Cut { kNo, kYes } cut = Cut::kNo;  // kYes: the text ends before the reply did
+  std::string kind;     // "cut", "filtered", "empty"; empty: the reply is complete
+  std::string problem;  // `kind` as a sentence
 };
-// `text`: the reply without thinking.
+// `text` is the reply without thinking.
 ReplyEnding EndingOf(const model::Reply& reply, std::string_view text);
 
-// What fits the model's window beside its reply. The rest is for roles and fences.
+// Returns what fits the model's window besides its reply, roles and fences.
 std::int64_t SubcallTokens(const driver::BoundModel& to);
-// The names by which code may ask for a model.
+// Returns the names by which code may ask for a model.
 std::vector<std::string> ModelNames(const EngineOptions& options);
 
 class Subcalls {
@@ -78,7 +78,7 @@ class Subcalls {
         contexts_(std::move(contexts)),
         coverage_(coverage),
         cache_(run.options.replies, run.request.cache, run.boundary) {}
-  ~Subcalls();  // waits for what is in flight
+  ~Subcalls();  // waits for requests in flight
 
   void Query(const sandbox::BridgeCall& call, std::shared_ptr<sandbox::BridgeReply> reply);
   void Batch(const sandbox::BridgeCall& call, const std::shared_ptr<sandbox::BridgeReply>& reply);
@@ -89,34 +89,34 @@ class Subcalls {
     model::Purpose purpose = model::Purpose::kSubcall;
     model::Sampling sampling;
     const driver::BoundModel* to = nullptr;  // null: the sub-model
-    const Json* schema = nullptr;            // for servers that hold replies to one; not kept
-    JsonArray media;  // the images in the prompt, for the journal: [{"name", "sha256"}]
+    const Json* schema = nullptr;            // for servers that constrain replies; not owned
+    JsonArray media;  // images in the prompt, for the journal: [{"name", "sha256"}]
   };
-  // Sends an assembled prompt; `done` runs once, on another thread. A reply that is known already
-  // is handed over before Send returns.
+  // Sends an assembled prompt. `done` runs once, in another thread, or before Send returns if the
+  // reply is already known.
   void Send(Outgoing out, const CancelToken& cancel, Done done);
 
-  // The model that `args` name by `model`, or `otherwise`. Errors: kInvalidArgument with the known.
+  // Returns the model that `args.model` names, else `otherwise`. Errors: kInvalidArgument.
   Result<const driver::BoundModel*> NamedModel(const JsonObject& args,
                                                const driver::BoundModel& otherwise) const;
-  // The prompts of a batch. Errors: kInvalidArgument: one is none, or blank.
+  // Returns the prompts of a batch. Errors: kInvalidArgument if one is not a prompt, or blank.
   Result<const JsonArray*> PromptsOf(const sandbox::BridgeCall& call) const;
-  // One more sub-call, made as a child.
+  // Counts one more sub-call that ran as a child.
   void CountChild(const Result<CodeReply>& reply);
 
-  // What Query or Batch would send for the same call, whose method is that of a batch if it has
-  // `prompts`; nothing leaves. A prompt that cannot be sent is an error. Errors: kInvalidArgument,
+  // Estimates what Query or Batch would send for the same call (a batch if it has `prompts`)
+  // without sending anything. Fails for a prompt that cannot be sent. Errors: kInvalidArgument,
   // kUsage, kTooLong.
   Result<CallEstimate> Estimate(const sandbox::BridgeCall& call);
-  // The same for one assembled prompt.
+  // Estimates one assembled prompt.
   CallEstimate EstimateOne(const Outgoing& out);
 
-  // What became of the sub-calls since the last call of Take: for the feedback.
+  // Returns the counts since the previous call of Take, for the feedback.
   SubcallTally Take();
   void NoteUnsureLabels();
-  // Texts of a call of map_llm that got no label.
+  // Counts texts of a map_llm call that got no label.
   void CountLostTexts(int texts, const std::map<std::string, int>& without_label);
-  // What code was told of sub-calls that failed, each once: no answer to anything.
+  // Error messages that code got for failed sub-calls, without duplicates; never an answer.
   std::vector<std::string> error_texts();
   // Counts the text of `parts` as shown to a model.
   void CountCoverage(const Json& parts, std::string_view raw);
@@ -128,19 +128,19 @@ class Subcalls {
     std::size_t document = 0;
     std::uint64_t at = 0, length = 0;
   };
-  // What code may set of its requests.
+  // Settings that code may choose for its requests.
   struct Settings {
     const driver::BoundModel* to = nullptr;
     model::Sampling sampling;
     std::string system;                       // empty: no system message
-    std::optional<model::JsonSchema> schema;  // that the reply has to fit, as JSON
+    std::optional<model::JsonSchema> schema;  // the reply must fit it, as JSON
   };
   Result<Settings> ReadSettings(const JsonObject& args) const;
   // One prompt, {"parts": …, "context": …}, ready to be sent.
   struct Prepared {
     assembly::Assembled prompt;
     JsonArray media;                 // as Outgoing::media
-    std::vector<Slice> slices;       // of the contexts; counted once the reply is there
+    std::vector<Slice> slices;       // of the contexts; counted when the reply is there
     std::vector<std::string> texts;  // that may come from the contexts
   };
   Result<Prepared> Prepare(const JsonObject& prompt, std::string_view raw,
@@ -148,39 +148,39 @@ class Subcalls {
   Result<assembly::Assembled> Assemble(std::string text, const std::optional<std::string>& content,
                                        const Settings& settings,
                                        std::span<const Medium* const> media) const;
-  // `parts`: all texts that one request holds; `images`: how many stand beside them.
+  // `parts` are all texts of one request; `images` is the number of images in it.
   static Status CheckLength(std::initializer_list<std::string_view> parts, std::size_t images,
                             const driver::BoundModel& to);
-  // The images of all prompts of a batch are in memory at once.
+  // Limits the total size, since the images of all prompts of a batch are in memory at once.
   Status CheckBatchMedia(const JsonArray& prompts) const;
   std::int64_t OutputOf(const model::Sampling& sampling, const assembly::Assembled& prompt,
                         const driver::BoundModel& to) const;
-  // Of a reply that has to fit a schema the text is its value, or the error is kSchema.
+  // If the reply must fit a schema, the text is its value, or the error is kSchema.
   void SendPrepared(Prepared prepared, const Settings& settings, const CancelToken& cancel,
                     Done done);
-  // A prompt whose reply did not fit gets it back once, with what is wrong.
+  // Sends a reply that did not fit its schema back once, with what is wrong.
   Done FitOnce(const Settings& settings, const Prepared& prepared, const CancelToken& cancel,
                Done done);
-  // What a person says to it, where it has to be asked. Errors: kRefused.
+  // Gets a person's confirmation if one is needed. Errors: kRefused.
   Status Agreed(const sandbox::BridgeCall& call);
   bool IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const;
   Status RefuseBareQuestion(std::string_view text) const;
-  // `messages`: those of out.prompt, which may be as large as a context.
+  // `messages` are those of out.prompt, which may be as large as a context.
   std::shared_ptr<model::Request> MakeRequest(const Outgoing& out,
                                               assembly::Messages messages) const;
-  // The reply of an equal earlier request, counted and in the journal.
+  // Returns the reply to an equal earlier request; counts it and records it in the journal.
   std::optional<model::Reply> Known(const std::optional<std::string>& key,
                                     const model::Request& request, const std::string& hash,
                                     const JsonArray& media, std::int64_t id);
   void LogResult(std::int64_t id, model::Purpose purpose, const std::string& hash,
                  const Result<model::Reply>& result, JsonObject unsent);
-  // `told`: what code reads of it; empty: nothing.
+  // `told` is the message that code gets; empty: none.
   void CountFailure(std::string_view kind, std::string_view told = {});
-  // Of a prompt that was sent; `before`: its earlier failures, which no answer has made good.
+  // For a prompt that was sent; `before` are its earlier failures without a later answer.
   void CountLost(const std::string& prompt, const std::map<std::string, int>& before,
                  std::string_view kind, std::string_view told = {});
   void CountMadeGood(const std::map<std::string, int>& before);
-  // As CountFailure, of a call that no request left for.
+  // Like CountFailure, for a call that sent no request.
   void CountUnsent(std::string_view kind, std::string_view told = {});
 
   RunState& run_;
@@ -192,7 +192,7 @@ class Subcalls {
   int in_flight_ = 0;
   std::int64_t next_id_ = 0;
   SubcallTally tally_;
-  std::map<std::string, std::map<std::string, int>> lost_;  // by prompt; failures by kind
+  std::map<std::string, std::map<std::string, int>> lost_;  // failures by kind, for each prompt
   std::set<std::string, std::less<>> error_texts_;
 };
 

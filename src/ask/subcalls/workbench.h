@@ -1,12 +1,12 @@
-// What code works with once it runs: the session, the texts, the services behind the bridge.
+// The working environment of code: the session, the texts, the services behind the bridge.
 //
 //   std::unique_ptr<BegunSession> begun = BeginSession(run, pool);   // waits for nothing
 //   DOSSIER_ASSIGN_OR_RETURN(auto bench, Workbench::Open(run, pool, moved, turn,
 //   std::move(begun)));
 //
-// Built when the first block has to run, so that the first request to the model waits neither for
-// the sandbox nor for the copy of a large context. The sandbox makes ready meanwhile.
-// Thread-safety: one owner.
+// Opened when the first block has to run, so that the first request to the model waits neither for
+// the sandbox nor for the copy of a large context. Meanwhile the sandbox starts up. Thread-safety:
+// one owner.
 
 #ifndef DOSSIER_ASK_SUBCALLS_WORKBENCH_H_
 #define DOSSIER_ASK_SUBCALLS_WORKBENCH_H_
@@ -27,11 +27,10 @@
 
 namespace dossier::ask {
 
-// What code asks back: texts, records, sub-calls, memory, the budget. Any thread of the session.
+// Answers the calls of code: texts, records, sub-calls, memory, the budget. Any session thread.
 class Bridge final : public sandbox::BridgeHandler {
  public:
-  // `moved` is what `history` shows; `turn` says which turn runs, for budget(). All must outlive
-  // it.
+  // `moved` provides `history`; `turn` returns the current turn, for budget(). All must outlive it.
   Bridge(RunState& run, DocumentService& documents, Subcalls& subcalls, Coverage& coverage,
          const MovedTurns& moved, std::function<int()> turn)
       : run_(run),
@@ -50,12 +49,12 @@ class Bridge final : public sandbox::BridgeHandler {
   void CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   void OutFile(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   void Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
-  // What of the context an answered request has let code read.
+  // Counts what an answered request has let code read of the context.
   void NoteRead(std::string_view method, const JsonObject& args, const Json& value);
   void LogReply(const std::string& of, const Result<Json>& value);
   Json Budget();
   Json BudgetValue() const;
-  // Answers from the record, where the run is repeated.
+  // Answers from the record if the run is repeated.
   bool AnswerRecorded(const std::string& of, sandbox::BridgeReply& reply);
   void History(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply) const;
 
@@ -67,8 +66,8 @@ class Bridge final : public sandbox::BridgeHandler {
   ChildCalls children_;
   const MovedTurns& moved_;
   std::function<int()> turn_;
-  std::atomic<int> budgets_ = 0;  // asked for, where each is another one
-  TaskGroup tasks_;               // last: joined before the rest goes
+  std::atomic<int> budgets_ = 0;  // calls of budget(), where each differs
+  TaskGroup tasks_;               // last member: joined before the others are destroyed
 };
 
 // What a session is opened with; the texts belong to the request's contexts.
@@ -83,24 +82,23 @@ struct BegunSession {
   std::unique_ptr<sandbox::Opening> opening;
 };
 
-// Begins the session of a call of which code is likely to run. Null where that would have to wait
-// for a copy of the context, or fails: then the pool gets ready for a session at least.
+// Begins the session of a call that will probably run code. Null if that would have to wait for a
+// copy of the context, or fails: then the pool at least prepares a session.
 std::unique_ptr<BegunSession> BeginSession(const RunState& run, sandbox::Pool& pool);
 
 class Workbench {
  public:
-  // Waits for the context's copies and for the session: for `begun`, where that is not null, else
-  // for a new one. `moved` and `turn` as in Bridge.
-  // Errors: kUnavailable (no sandbox of the asked strength), kIo (the copy failed), kDied,
-  // kCancelled.
+  // Waits for the context's copies and for the session: `begun` if not null, else a new one.
+  // `moved` and `turn` as in Bridge. Errors: kUnavailable (no sandbox as strict as requested), kIo
+  // (the copy failed), kDied, kCancelled.
   static Result<std::unique_ptr<Workbench>> Open(RunState& run, sandbox::Pool& pool,
                                                  const MovedTurns& moved, std::function<int()> turn,
                                                  std::unique_ptr<BegunSession> begun);
 
   sandbox::Session& session() { return *session_; }
-  // Of this question's context: also what earlier questions of the session have read of it.
+  // Coverage of this question's context, including what earlier session questions have read of it.
   Coverage& coverage() { return coverage_; }
-  // Whether those have read anything at all, so that their names may hold data.
+  // Returns true if those have read anything, so that their variables may hold data.
   bool read_before() const { return read_before_; }
   Subcalls& subcalls() { return subcalls_; }
   sandbox::BridgeHandler& handler() { return bridge_; }
@@ -124,7 +122,7 @@ class Workbench {
   std::vector<std::string_view> texts_;  // of this question, then of earlier ones of the session
   Subcalls subcalls_;
   Bridge bridge_;
-  std::unique_ptr<sandbox::Session> session_;  // last: ends before what serves it
+  std::unique_ptr<sandbox::Session> session_;  // last member: ends before what serves it
 };
 
 }  // namespace dossier::ask
