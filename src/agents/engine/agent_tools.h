@@ -1,13 +1,13 @@
-// The tools that a model has in the built-in loop: reading and writing files of the worktree,
-// running a few programs, and the calls that end its work.
+// The tools that a model has in the built-in loop: they read and write files of the worktree, run
+// allowed programs, and end the model's work.
 //
 //   AgentTools tools({.role = Role::kEngineer, .root = worktree}, *files);
 //   for (const assembly::ToolSpec& spec : tools.Specs()) …          // for the model
 //   const std::string text = tools.Answer(call, cancel);            // a result for every call
 //   if (tools.ending()) Stop(tools.ending()->summary);
 //
-// A call that cannot be carried out is answered with a sentence, which the model reads; it never
-// ends the loop. Thread-safety: one owner.
+// A call that cannot be carried out is answered with a sentence for the model; it never ends the
+// loop. Thread-safety: one owner.
 
 #ifndef DOSSIER_AGENTS_ENGINE_AGENT_TOOLS_H_
 #define DOSSIER_AGENTS_ENGINE_AGENT_TOOLS_H_
@@ -28,8 +28,8 @@
 
 namespace dossier::agents {
 
-// Files of a worktree for a model's tools: every path is resolved beneath the worktree by the
-// kernel, whatever links and `..` it holds.
+// Accesses the files of a worktree for a model's tools: the kernel resolves every path beneath the
+// worktree, whatever links and `..` it contains.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const TreeFiles files, TreeFiles::Open(worktree.path()));
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string text, files.Read("src/a.cc"));
@@ -37,21 +37,21 @@ namespace dossier::agents {
 //
 // Thread-safety: methods may be called from many threads.
 
-inline constexpr std::uint64_t kMaxToolFile = 4 << 20;  // bytes of a file that a tool reads
+inline constexpr std::uint64_t kMaxToolFile = 4 << 20;  // maximum bytes of a file that a tool reads
 
 class TreeFiles {
  public:
   static Result<TreeFiles> Open(const std::string& root);
 
-  // A regular file. Errors: kNotFound, kPermission ("leads out of the worktree"), kTooLong.
+  // Reads a regular file. Errors: kNotFound, kPermission ("leads out of the worktree"), kTooLong.
   Result<std::string> Read(const std::string& path) const;
   // Makes missing folders; an existing file keeps its mode. Links are not followed.
   // Errors: kPermission, kIo.
   Status Write(const std::string& path, std::string_view content) const;
-  // A file or a link. Errors: kNotFound, kPermission.
+  // Removes a file or a link. Errors: kNotFound, kPermission.
   Status Remove(const std::string& path) const;
-  // Paths of regular files that `glob` fits ("": all), in byte order, without ignored ones, `.git`
-  // and `.agent`.
+  // Returns paths of regular files that match `glob` ("": all), in byte order, without ignored
+  // files, `.git` and `.agent`.
   Result<std::vector<std::string>> List(const std::string& glob, const CancelToken& cancel) const;
 
  private:
@@ -66,11 +66,11 @@ class TreeFiles {
 struct AgentToolsOptions {
   Role role = Role::kEngineer;
   std::string root;  // the worktree, absolute
-  // Why a path must not be written; empty: nothing is refused.
+  // Returns the reason why a path must not be written; empty: nothing is refused.
   std::function<std::optional<std::string>(std::string_view path)> refuse_write;
-  std::vector<std::vector<std::string>> commands;  // prefixes of argv that `run` starts
-  std::vector<std::string> environment;            // of `run`, "NAME=value"
-  std::vector<std::string> degraded;               // layers of its jail that may be missing
+  std::vector<std::vector<std::string>> commands;  // argv prefixes that `run` may start
+  std::vector<std::string> environment;            // for `run`, "NAME=value"
+  std::vector<std::string> degraded;               // jail layers that may be missing for `run`
 };
 
 class AgentTools {
@@ -78,16 +78,16 @@ class AgentTools {
   AgentTools(AgentToolsOptions options, const TreeFiles& files)
       : options_(std::move(options)), files_(files) {}
 
-  // An engineer has all but `verdict`; a reviewer those that read, and `verdict`. `run` is there if
-  // there are commands.
+  // An engineer has all tools except `verdict`; a reviewer has the reading tools and `verdict`.
+  // `run` is offered only if there are commands.
   std::vector<assembly::ToolSpec> Specs() const;
 
   std::string Answer(const model::ToolCall& call, const CancelToken& cancel);
 
-  // How the model ended its work.
+  // The way the model ended its work.
   struct Ending {
-    std::string summary;         // of `finish`; the comments of `verdict`
-    std::string verdict, token;  // of a reviewer: approved, needs_changes, rejected
+    std::string summary;         // from `finish`, or the comments of `verdict`
+    std::string verdict, token;  // from a reviewer: approved, needs_changes, rejected
   };
   const std::optional<Ending>& ending() const { return ending_; }
 

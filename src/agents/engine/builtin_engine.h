@@ -1,14 +1,15 @@
-// An engine that is a model with tools, in a loop.
+// The built-in engine: a model with tools, in a loop.
 //
-//   const BuiltinEngine engine({.model = opened, .ledger = &ledger, .commands = {{"make",
-//   "test"}}}); DOSSIER_ASSIGN_OR_RETURN(const EngineOutcome outcome, engine.Run(job, cancel));
+//   const BuiltinEngine engine(
+//       {.model = opened, .ledger = &ledger, .commands = {{"make", "test"}}});
+//   DOSSIER_ASSIGN_OR_RETURN(const EngineOutcome outcome, engine.Run(job, cancel));
 //
-// Each turn's prompt is assembled anew: the header is fresh, what was said before is history, cut
+// The prompt is assembled anew for each turn: a fresh header, then the conversation as history, cut
 // to the model's window. The loop ends at `finish` or `verdict`, after 40 turns, when time or
-// budget is up, or at the second turn without a call. A verdict is written to the output as a
-// program would say it, so that one reader judges both (approval.h).
+// budget is up, or at the second turn without a call. A verdict is written as by a program, so that
+// one parser reads both (approval.h).
 //
-// Thread-safety: Run may be called from any thread; each call has a conversation of its own.
+// Thread-safety: Run may be called from any thread; each call has its own conversation.
 
 #ifndef DOSSIER_AGENTS_ENGINE_BUILTIN_ENGINE_H_
 #define DOSSIER_AGENTS_ENGINE_BUILTIN_ENGINE_H_
@@ -30,11 +31,11 @@ inline constexpr int kMaxTurnsWithoutCall = 2;
 
 struct BuiltinEngineSpec {
   driver::BoundModel model;
-  model::Ledger* ledger = nullptr;                 // of the whole run; outlives the engine
+  model::Ledger* ledger = nullptr;                 // the run's ledger; outlives the engine
   std::function<void()> spent;                     // called after each reply; may be empty
-  std::vector<std::vector<std::string>> commands;  // prefixes of argv for the tool `run`
-  std::vector<std::string> environment;            // of those
-  std::vector<std::string> degraded;               // layers of their jail that may be missing
+  std::vector<std::vector<std::string>> commands;  // argv prefixes for the tool `run`
+  std::vector<std::string> environment;            // for those commands
+  std::vector<std::string> degraded;               // jail layers that may be missing for them
 };
 
 class BuiltinEngine final : public Engine {

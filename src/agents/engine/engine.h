@@ -1,13 +1,13 @@
-// An engine does the work of a role: it is a program, or a model with tools. Either gets one job
-// and leaves its changes in a worktree.
+// The interface of engines, which do the work of a role: a program, or a model with tools. An
+// engine gets one job and leaves its changes in a worktree.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const EngineOutcome outcome, engine.Run(job, cancel));
 //   if (outcome.good()) TakePatch(job.worktree);
 //
-// What an engine says about its work is a claim. What it did is read from the worktree, and a
-// review from the files and lines that approval.h weighs.
+// What an engine reports about its work is only a claim. Its changes are read from the worktree,
+// and a review from the files and lines that approval.h evaluates.
 //
-// Thread-safety: engines are immutable; Run may be called from many threads and blocks its caller.
+// Thread-safety: engines are immutable; Run may be called from many threads and blocks the caller.
 
 #ifndef DOSSIER_AGENTS_ENGINE_ENGINE_H_
 #define DOSSIER_AGENTS_ENGINE_ENGINE_H_
@@ -35,19 +35,19 @@ namespace dossier::agents {
 
 std::string_view RoleName(Role role);  // "engineer"
 
-// The prompt of one job, made by the layout of its role.
+// The prompt of one job, made with the layout of its role.
 class EnginePrompt {
  public:
   virtual ~EnginePrompt() = default;
 
-  // The model that the prompt is for; it decides the budget and the role rules.
+  // The model that the prompt is for; it determines the budget and the role rules.
   struct Reader {
     const assembly::Capability& capability;
     std::shared_ptr<const tokens::Counter> counter;
   };
-  // As one text, for a program. Errors: kTooLong, kConfig.
+  // Returns it as one text, for a program. Errors: kTooLong, kConfig.
   virtual Result<std::string> Text() const = 0;
-  // As messages, for a model; `turns` is what was said in the loop so far. Errors: the same.
+  // Returns it as messages, for a model; `turns` is the conversation so far. Errors: the same.
   virtual Result<assembly::Assembled> Messages(const Reader& reader,
                                                std::span<const assembly::Turn> turns,
                                                std::span<const assembly::ToolSpec> tools) const = 0;
@@ -58,14 +58,14 @@ struct EngineJob {
   std::string task;  // id
   const EnginePrompt* prompt = nullptr;
   std::string worktree;  // absolute
-  std::string folder;    // to start in: the worktree, or a folder in it
-  // Files that the run keeps of this job.
+  std::string folder;    // start folder: the worktree, or a folder in it
+  // Files that the run keeps for this job.
   std::string prompt_path, out_path, err_path;
   std::optional<Millis> time_limit;
-  ProcessPlaces places;  // beside the worktree: its git folder, the objects that it borrows
-  // Of a model's tools: why this path must not be written; unset if it may be.
+  ProcessPlaces places;  // besides the worktree: its git folder, the borrowed objects
+  // For a model's tools: returns why a path must not be written; unset if it may be.
   std::function<std::optional<std::string>(std::string_view path)> refuse_write;
-  std::string approval_token;  // of a reviewer
+  std::string approval_token;  // for a reviewer
 };
 
 struct EngineOutcome {
@@ -74,13 +74,13 @@ struct EngineOutcome {
   int signal = 0;
   CappedOutput out, err;
   std::optional<model::UsageSum> usage;  // unset: unknown
-  std::optional<std::string> said;       // its last message, where its output names it
-  std::string reason;                    // in words, of an end that is not good
+  std::optional<std::string> said;       // its last message, if its output identifies it
+  std::string reason;                    // in words, if `end` is not good
   std::vector<std::string> warnings;
   Millis took{0};
 
   bool good() const { return end == ProcessOutcome::End::kExit && exit_code == 0; }
-  // An integer, "timeout", "signal N", or null if it was stopped: as the run log has it.
+  // Returns an integer, "timeout", "signal N", or null if it was stopped: the run log's form.
   Json ExitJson() const;
 };
 
@@ -88,7 +88,7 @@ class Engine {
  public:
   virtual ~Engine() = default;
   // Errors: kTooLong (the prompt does not fit), kUnavailable (no confinement), kNotFound (the
-  // program), kIo; of models: those of a client. A failed engine is no error.
+  // program), kIo; for models: those of a client. A failed engine is not an error.
   virtual Result<EngineOutcome> Run(const EngineJob& job, const CancelToken& cancel) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// An engine that is a program, such as a coding assistant's command line or `sh -c …`.
+// An engine that runs a program, such as a coding assistant's command line or `sh -c …`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto engine, ProcessEngine::Make({.name = "codex",
 //       .argv = {"codex", "exec", "-C", "{worktree}", "--", "{prompt}"}}, environment));
@@ -6,7 +6,7 @@
 // In argv the tokens `{prompt} {prompt_file} {worktree} {task_id} {role}` are replaced in one pass:
 // tokens inside a value stay as they are.
 //
-// Thread-safety: Run may be called from any thread; each call starts a program of its own.
+// Thread-safety: Run may be called from any thread; each call starts its own program.
 
 #ifndef DOSSIER_AGENTS_ENGINE_PROCESS_ENGINE_H_
 #define DOSSIER_AGENTS_ENGINE_PROCESS_ENGINE_H_
@@ -25,15 +25,15 @@
 
 namespace dossier::agents {
 
-// The longest argument that Linux takes: MAX_ARG_STRLEN, 32 pages, with its NUL.
+// The longest argument that Linux accepts: MAX_ARG_STRLEN, 32 pages, including NUL.
 inline constexpr std::size_t kMaxArgument = 131'071;  // bytes
 
-// How a program says that its failure will pass (EX_TEMPFAIL), and how often it is started then.
+// Exit status that reports a temporary failure (EX_TEMPFAIL); maximum number of starts.
 inline constexpr int kTryAgainLater = 75;
 inline constexpr int kMaxStarts = 3;
 
 struct ProcessEngineSpec {
-  std::string name;  // in the configuration, for messages
+  std::string name;  // name in the configuration, for messages
   std::vector<std::string> argv;
   enum class PromptOnStdin { kNo, kYes } stdin_prompt = PromptOnStdin::kNo;
   std::vector<std::string> env_allow;
@@ -41,20 +41,20 @@ struct ProcessEngineSpec {
   Walls walls;
   Millis grace = kEngineGrace;
   sources::AgentEngine::Reply reply;
-  Millis retry_wait{10'000};        // before a program that ended with 75 is started again
-  model::Ledger* ledger = nullptr;  // of the whole run, which outlives the engine; may be null
-  std::function<void()> spent;      // called when usage was counted; may be empty
-  // Called with a sentence where cost, or tokens, are to be told and were not; may be empty.
+  Millis retry_wait{10'000};        // wait before restarting after exit status 75
+  model::Ledger* ledger = nullptr;  // the run's ledger, which outlives the engine; may be null
+  std::function<void()> spent;      // called after usage was counted; may be empty
+  // Called with a sentence if cost (or tokens) should have been reported and was not; may be empty.
   std::function<void(const std::string&)> cost_untold, tokens_untold;
 };
 
 class ProcessEngine final : public Engine {
  public:
-  // `environment`: the process's own. Errors: kConfig if the program is not on PATH, with both.
+  // `environment`: this process's own. Errors: kConfig with program and PATH if it is not on PATH.
   static Result<std::unique_ptr<ProcessEngine>> Make(ProcessEngineSpec spec,
                                                      std::vector<std::string> environment);
 
-  // Errors: also kConfig for a prompt that cannot be an argument, naming `{prompt_file}`.
+  // Errors: also kConfig, naming `{prompt_file}`, for a prompt that cannot be an argument.
   Result<EngineOutcome> Run(const EngineJob& job, const CancelToken& cancel) const override;
 
   const SecretValues& secrets() const { return secrets_; }
@@ -80,11 +80,11 @@ class ProcessEngine final : public Engine {
   const SecretValues secrets_;
 };
 
-// Whether `program`, a path or a name on PATH, can be started. Errors: kConfig, with the way out;
-// `user` names whose program it is ("engine codex").
+// Checks that `program`, a path or a name on PATH, can be started. Errors: kConfig with the remedy;
+// `user` says whose program it is ("engine codex").
 Status CheckProgram(std::string_view user, const std::string& program);
 
-// `argument` with its tokens replaced, in one pass.
+// Returns `argument` with its tokens replaced, in one pass.
 std::string FillArgument(std::string_view argument,
                          const std::map<std::string, std::string, std::less<>>& values);
 

@@ -1,9 +1,9 @@
-// The jail of one engine or check: what it sees, and with which limits.
+// Defines the jail of one engine or check: what it sees, and its limits.
 //
 //   const sandbox::JailSpec spec = JailFor(process, temporary.path());
 //   DOSSIER_ASSIGN_OR_RETURN(const sandbox::Exit exit, sandbox::RunJailed(spec, process.argv, io));
 //
-// Thread-safety: a function; JailFor makes folders in `temporary`, which is the caller's own.
+// Thread-safety: a function; JailFor makes folders in `temporary`, which belongs to the caller.
 
 #ifndef DOSSIER_AGENTS_ENGINE_PROCESS_JAIL_H_
 #define DOSSIER_AGENTS_ENGINE_PROCESS_JAIL_H_
@@ -18,14 +18,14 @@
 
 namespace dossier::agents {
 
-// `temporary`: a folder of this program alone; TMPDIR and the empty home lie in it.
+// `temporary`: a folder used only for this program; it contains TMPDIR and the empty home.
 Result<sandbox::JailSpec> JailFor(const ConfinedProcess& process, const std::string& temporary);
 
-// The jails of an engine and of a check, for the trials of `dossier sandbox test`.
+// Returns the jails of an engine and of a check, for the trials of `dossier sandbox test`.
 std::vector<sandbox::JailKind> AgentJails();
 
-// Folders that a program needs which is not the system's: those of PATH, and what it is installed
-// with. `path` and `home` are values of the environment; `program` is argv[0].
+// Returns folders that a program outside the system folders needs: those of PATH, and those it is
+// installed with. `path` and `home` are values of the environment; `program` is argv[0].
 std::vector<std::string> ProgramFolders(std::string_view path, const std::string& home,
                                         const std::string& program);
 

@@ -15,8 +15,8 @@
 
 namespace dossier::agents {
 
-// nullopt if there is no regular file WORKTREE/.agent/NAME behind a real folder.
-// Errors: kTooLong above `max_bytes`; kIo.
+// Returns nullopt if there is no regular file WORKTREE/.agent/NAME in a real folder. Errors:
+// kTooLong above `max_bytes`; kIo.
 Result<std::optional<std::string>> ReadAgentFile(const std::string& worktree,
                                                  const std::string& name, std::uint64_t max_bytes);
 

@@ -1,4 +1,4 @@
-// Reads what `git diff-tree -z --raw --numstat -p -M` prints.
+// Parses the output of `git diff-tree -z --raw --numstat -p -M`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const DiffOutput diff, ParseDiffOutput(out));
 //   diff.changes, diff.stat, out.substr(diff.text_at)
@@ -18,16 +18,16 @@
 namespace dossier::agents {
 
 struct DiffOutput {
-  std::vector<PathChange> changes;  // renames as two, in the order of paths
-  PatchStat stat;                   // renames as one
-  std::size_t text_at = 0;          // where the patch begins
+  std::vector<PathChange> changes;  // a rename gives two; in path order
+  PatchStat stat;                   // counts a rename as one file
+  std::size_t text_at = 0;          // offset of the patch
 };
 
-// Errors: kProtocol for anything but that form.
+// Errors: kProtocol for any other form.
 Result<DiffOutput> ParseDiffOutput(std::string_view out);
 
-// Finds symbolic links of a tree that lead out of it, by the tree's contents alone, without a file
-// system.
+// Finds symbolic links in a tree that lead out of it, from the tree's contents alone, without a
+// file system.
 //
 //   TreeLinks links;
 //   links.Add("out", "/etc");
@@ -35,11 +35,11 @@ Result<DiffOutput> ParseDiffOutput(std::string_view out);
 //   links.WayOut("src/inner")            // "out": behind that link the tree ends
 //
 // A link whose own target stays inside may still pass through another link that leads out. A name
-// that is no link of the tree counts as a plain folder or file.
+// that is not a link of the tree counts as a plain folder or file.
 //
 // Thread-safety: const methods may be called from many threads.
 
-inline constexpr int kMaxLinksOnAWay = 40;  // as Linux follows: MAXSYMLINKS, then ELOOP
+inline constexpr int kMaxLinksOnAWay = 40;  // Linux's limit: MAXSYMLINKS, then ELOOP
 
 class TreeLinks {
  public:
@@ -47,8 +47,8 @@ class TreeLinks {
     targets_.insert_or_assign(std::move(path), std::move(target));
   }
 
-  // The last link that is followed on the way from the link `path` before the way leaves the tree
-  // or enters git's folder; empty if it does neither. A way in circles leads nowhere, so not out.
+  // Returns the last link followed from the link `path` before resolution leaves the tree or enters
+  // git's folder; empty if it does neither. A loop leads nowhere, so it does not lead out.
   std::string WayOut(std::string_view path) const;
 
  private:

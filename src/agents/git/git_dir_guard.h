@@ -1,15 +1,15 @@
-// Watches what an engine must not change in the repository's git folder: `config`, `hooks/`,
-// `info/`, `objects/info/alternates`, refs under `refs/dossier/`.
+// Detects and undoes changes that an engine must not make in the repository's git folder: `config`,
+// `hooks/`, `info/`, `objects/info/alternates`, refs under `refs/dossier/`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto guard, GitDirGuard::Take(git, run));
 //   … an engine runs …
 //   DOSSIER_ASSIGN_OR_RETURN(const GuardReport report, guard->Check());
 //   if (!report.foreign.empty()) Refuse("git-dir", report.foreign);
 //
-// Files are compared with what they were when the guard was taken, and put back before git runs
-// again. A guard is one run's: it knows the refs that the run itself wrote. Of other runs' refs,
-// which may come and go, only those that moved are foreign. `info/refs` is left out: git itself
-// writes it when it packs, and reads it never.
+// Files are compared with their state when the guard was taken, and restored before git runs again.
+// A guard belongs to one run and knows the refs that the run wrote. Other runs' refs may come and
+// go; only those that moved are foreign. `info/refs` is left out: git writes it when it packs, and
+// never reads it.
 //
 // Thread-safety: all methods may be called from many threads.
 
@@ -30,28 +30,28 @@ namespace dossier::agents {
 
 struct GuardReport {
   std::vector<std::string> foreign;  // "config", "hooks/pre-commit", "refs/dossier/…": undone
-  std::vector<std::string> moved_branches;  // "refs/heads/…", since the last check; they stay
+  std::vector<std::string> moved_branches;  // "refs/heads/…", since the last check; not undone
 };
 
 class GitDirGuard {
  public:
-  // Errors: kFailed (git), kIo; kLimit for more than 32 MiB or 10,000 files under watch.
+  // Errors: kFailed (git), kIo; kLimit for more than 32 MiB or 10,000 watched files.
   static Result<std::unique_ptr<GitDirGuard>> Take(const Git& git, std::string_view run,
                                                    const CancelToken& cancel = {});
 
-  // Compares, and undoes what is foreign. Errors: kFailed, kIo.
+  // Compares, and undoes foreign changes. Errors: kFailed, kIo.
   Result<GuardReport> Check(const CancelToken& cancel = {});
 
   // Makes `name` (under refs/dossier/RUN/) point to `commit`. Errors: kFailed.
   Status WriteRef(const std::string& name, const std::string& commit);
-  // Tells the guard that a merge of this run will move `branch` to `commit`, so that Check does not
+  // Announces that a merge of this run will move `branch` to `commit`, so that Check does not
   // report it.
   void Expect(const std::string& branch, const std::string& commit);
 
  private:
   struct Entry {
     unsigned mode = 0;    // st_mode
-    std::string content;  // of a file; the target of a link
+    std::string content;  // a file's content, or a link's target
     bool operator==(const Entry&) const = default;
   };
   using Entries = std::map<std::string, Entry>;
@@ -71,7 +71,7 @@ class GitDirGuard {
   const std::string own_;  // "refs/dossier/RUN/"
   std::mutex mutex_;
   Entries entries_;
-  Refs refs_;  // what is allowed to be there
+  Refs refs_;  // the refs that are allowed
   std::map<std::string, std::set<std::string>> expected_;
 };
 

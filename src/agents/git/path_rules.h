@@ -1,4 +1,4 @@
-// Paths that no patch may hold, whatever the policy says.
+// Rejects paths that no patch may contain, whatever the policy says.
 //
 //   PathProblem("src/.GIT/config");     // "a part is .git in disguise"
 //   PathProblem("src/main.cc");         // nullptr
@@ -13,17 +13,17 @@
 
 namespace dossier::agents {
 
-// Why `path` is refused, in a few words; nullptr if it is not. Refused are: an empty path, an
-// absolute one, empty parts, `.` and `..`, control characters (C0, DEL, C1), and parts that some
-// file system takes for `.git`: in any case, as NTFS reads them (`git~1`, trailing dots and blanks,
-// `.git::$DATA`, `\` as a slash), as HFS+ does (characters that it ignores).
+// Returns why `path` is refused, in a few words; nullptr if it is not. Refused are: an empty path,
+// an absolute one, empty parts, `.` and `..`, control characters (C0, DEL, C1), and parts that some
+// file system treats as `.git`: in any letter case, as NTFS reads them (`git~1`, trailing dots and
+// blanks, `.git::$DATA`, `\` as a slash), as HFS+ does (characters that it ignores).
 const char* PathProblem(std::string_view path);
 
-// True if the link `path` with `target` stays in the tree. `..` is accepted only at the start of
-// `target`: after a name, which may be a link itself, it could lead anywhere.
+// Returns true if the link `path` with `target` stays in the tree. `..` is accepted only at the
+// start of `target`: after a name, which may itself be a link, it could lead anywhere.
 bool LinkStaysInside(std::string_view path, std::string_view target);
 
-// One broken rule, as results and logs show it.
+// One violated rule, in the form shown in results and logs.
 //
 //   violations.push_back({.rule = "max-files", .value = "11", .limit = "10"});
 //

@@ -1,5 +1,5 @@
-// Secret values that a program was given, such as API keys: they are removed from everything that
-// is written down.
+// Removes secret values that a program was given, such as API keys, from everything that is
+// written.
 //
 //   const SecretValues secrets({{"OPENAI_API_KEY", "sk-…"}});
 //   secrets.Hide("key sk-… used");                   // "key [redacted:OPENAI_API_KEY] used"
@@ -7,7 +7,7 @@
 //   file += filter.Add(bytes);  …  file += filter.Finish();
 //
 // Thread-safety: SecretValues is immutable; a filter has one owner, and must not outlive its
-// values.
+// SecretValues.
 
 #ifndef DOSSIER_AGENTS_GIT_SECRET_VALUES_H_
 #define DOSSIER_AGENTS_GIT_SECRET_VALUES_H_
@@ -29,13 +29,13 @@ class SecretValues {
   static constexpr std::size_t kShortestFound = 8;
 
   SecretValues() = default;
-  // Name and value of each.
+  // Takes pairs of name and value.
   explicit SecretValues(std::vector<std::pair<std::string, std::string>> values);
 
   bool empty() const { return values_.empty(); }
   std::string Hide(std::string_view text) const;
 
-  // Where in `text` a value stands that is long enough to be no common word.
+  // A place in `text` with a value that is too long to be a common word.
   struct Found {
     std::string name;
     std::size_t offset = 0;  // bytes
@@ -44,11 +44,11 @@ class SecretValues {
 
  private:
   friend class SecretFilter;
-  // The longest value that stands at the start of `text`; nullptr if none does.
+  // Returns the longest value that `text` starts with; nullptr if there is none.
   const std::pair<std::string, std::string>* At(std::string_view text) const;
 
   std::vector<std::pair<std::string, std::string>> values_;  // longest first
-  std::bitset<256> first_;                                   // bytes that one begins with
+  std::bitset<256> first_;                                   // first bytes of the values
   std::size_t longest_ = 0;
 };
 
@@ -56,7 +56,7 @@ class SecretFilter {
  public:
   explicit SecretFilter(const SecretValues& values) : values_(values) {}
 
-  // What may be written by now; the rest may be the start of a value.
+  // Returns what may be written now; the rest may be the start of a value.
   std::string Add(std::string_view bytes);
   std::string Finish();
 

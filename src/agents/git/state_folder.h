@@ -3,7 +3,7 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const StateFolder state, StateFolder::Open(git.folders().common));
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, state.Attempt(run, "fact-001", 1));
 //
-// Folders have mode 0700, files 0600: prompts and patches are nobody else's. Thread-safety:
+// Folders have mode 0700, files 0600, because prompts and patches are private. Thread-safety:
 // immutable; folders may be made from many threads and processes.
 
 #ifndef DOSSIER_AGENTS_GIT_STATE_FOLDER_H_
@@ -21,14 +21,14 @@ inline constexpr unsigned kStateFileMode = 0600;
 
 class StateFolder {
  public:
-  // COMMON/dossier, made if it is absent. Errors: kIo, kPermission, with the path.
+  // Opens COMMON/dossier, made if missing. Errors: kIo, kPermission, with the path.
   static Result<StateFolder> Open(const std::string& common);
 
   const std::string& path() const { return path_; }
   std::string MergeLock() const { return path_ + "/merge.lock"; }
   std::string MergeIntent() const { return path_ + "/merge-intent.json"; }
 
-  // These make the folder. `run` and `task` are names for files (sources::FileNameOfId).
+  // These make the folder. `run` and `task` are names usable in files (sources::FileNameOfId).
   Result<std::string> Runs() const { return Make("runs"); }
   Result<std::string> Claims() const { return Make("claims"); }
   Result<std::string> Run(std::string_view run) const;
@@ -43,8 +43,8 @@ class StateFolder {
   std::string path_;
 };
 
-// A small file for its owner's eyes. What another step relies on after a power cut is
-// kSurvivesPowerLoss; what can be made again, or is for people, need not wait for the disk.
+// Writes a small private file. Use kSurvivesPowerLoss for what another step relies on after a power
+// cut; what can be made again, or is for people, need not wait for the disk.
 Status WriteStateFile(const std::string& path, std::string_view content, Durability durability);
 
 }  // namespace dossier::agents

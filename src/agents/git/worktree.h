@@ -1,4 +1,4 @@
-// A worktree for one engine: a full checkout of one commit, detached, thrown away after its task.
+// A worktree for one engine: a full checkout of one commit, detached, deleted after its task.
 //
 //   const WorktreeSpec spec{.path = WorktreePath(git, run, 1, Role::kEngineer), .commit = base,
 //                           .run = run};
@@ -6,14 +6,13 @@
 //   DOSSIER_RETURN_IF_ERROR(worktree.ResetAgentFolder());
 //   … the engine works in worktree.path() …                  // gone with `worktree`
 //
-// Its git folder (`admin`) is a repository of its own beside it, with objects borrowed from the
-// real one: the engine may commit, branch, fetch and break there what it likes. The real repository
-// knows nothing of it. What an engine can write to (the `.git` file, its git folder, the index) is
-// never read again: the index as the checkout left it is kept in STATE, and removal goes by the
-// recorded paths.
+// Its git folder (`admin`) is a separate repository beside it that borrows objects from the real
+// one: the engine may commit, branch, fetch and break things there. The real repository does not
+// know it. What an engine can write to (the `.git` file, its git folder, the index) is never read
+// again: a copy of the index after checkout is kept in STATE, and removal uses the recorded paths.
 //
 // Ownership: the object owns the folder and its admin folder, and removes both, unless Keep was
-// called. Thread-safety: one owner; many worktrees may be made at the same time.
+// called. Thread-safety: one owner; many worktrees may be made concurrently.
 
 #ifndef DOSSIER_AGENTS_GIT_WORKTREE_H_
 #define DOSSIER_AGENTS_GIT_WORKTREE_H_
@@ -32,17 +31,17 @@ namespace dossier::agents {
 enum class Role : std::uint8_t { kEngineer, kReviewer };
 
 struct WorktreeSpec {
-  std::string path;    // absolute; what a killed run left there is removed first
+  std::string path;    // absolute; leftovers of a killed run are removed first
   std::string commit;  // to check out: base or candidate
-  std::string run;     // whose record it is
+  std::string run;     // the run that keeps the record
 };
 
-// CACHE/dossier/worktrees/REPOSITORY/RUN/w<number>[-review]. Errors: kConfig (no HOME).
+// Returns CACHE/dossier/worktrees/REPOSITORY/RUN/w<number>[-review]. Errors: kConfig (no HOME).
 Result<std::string> WorktreePath(const Git& git, std::string_view run, int number, Role role);
 
 class Worktree {
  public:
-  // Errors: kFailed with git's complaint, kIo, kCancelled.
+  // Errors: kFailed with git's message, kIo, kCancelled.
   static Result<Worktree> Make(const Git& git, const StateFolder& state, const WorktreeSpec& spec,
                                const CancelToken& cancel = {});
   Worktree(Worktree&& other) noexcept;
@@ -53,11 +52,11 @@ class Worktree {
   const std::string& admin() const { return admin_; }  // PATH.git
   const std::string& commit() const { return commit_; }
   const std::string& tree() const { return tree_; }    // of `commit`
-  const std::string& index() const { return index_; }  // as the checkout left it; in STATE
+  const std::string& index() const { return index_; }  // copy made after the checkout; in STATE
 
-  // Makes `.agent/` an empty folder, whatever is there, tracked files too.
+  // Makes `.agent/` an empty folder, whatever it contained, including tracked files.
   Status ResetAgentFolder() const;
-  // The `.git` file is as git wrote it; if not, it is put back and the answer is false.
+  // Returns true if the `.git` file is as git wrote it; otherwise restores it and returns false.
   Result<bool> HadOwnGitFile() const;
 
   Status Remove();
@@ -71,26 +70,26 @@ class Worktree {
   bool owned_ = true;
 };
 
-// Where the objects are that a worktree borrows: those of the repository, and those that it borrows
-// itself.
+// Returns the folders of the objects that a worktree borrows: the repository's, and those that it
+// borrows itself.
 std::vector<std::string> ObjectFolders(const std::string& common);
 
-// Removes the worktrees that records of `run` name: what a killed run left. Errors: the first that
-// could not be removed; the others are.
+// Removes the worktrees recorded for `run`, which a killed run left. Errors: the first that could
+// not be removed; the others are removed.
 Status RemoveRecordedWorktrees(const StateFolder& state, std::string_view run);
 
-// Copies an index with its time of change: git compares that with the times of the entries to see
-// which of them it cannot trust.
+// Copies an index with its modification time: git compares that with the times of the entries to
+// decide which of them it cannot trust.
 Status CopyIndex(const std::string& from, const std::string& to);
 
-// Removes a folder that a hostile program filled: without following links, and through folders
-// that it made unreadable or read-only.
+// Removes a folder with hostile contents: does not follow links, and handles subfolders made
+// unreadable or read-only.
 //
 //   DOSSIER_RETURN_IF_ERROR(RemoveTree(worktree_path));
 //
 // Thread-safety: a function over files.
 
-// Absent is success. Errors: kIo, kPermission, with the path.
+// A missing folder is success. Errors: kIo, kPermission, with the path.
 Status RemoveTree(const std::string& path);
 
 }  // namespace dossier::agents

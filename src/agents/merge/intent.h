@@ -1,4 +1,4 @@
-// The record of a merge that is about to become visible: with it, the next start knows what a
+// The record of a merge that is about to become visible; from it the next start learns what a
 // killed merge was doing.
 //
 //   IntentLog intents(state);
@@ -6,8 +6,8 @@
 //   … branch, index and files move …
 //   DOSSIER_RETURN_IF_ERROR(intents.Close());
 //
-// There is one at most, STATE/merge-intent.json, because merges are serial. Thread-safety: for the
-// holder of the merge lock.
+// There is at most one, STATE/merge-intent.json, because merges are serial. Thread-safety: the
+// caller must hold the merge lock.
 
 #ifndef DOSSIER_AGENTS_MERGE_INTENT_H_
 #define DOSSIER_AGENTS_MERGE_INTENT_H_
@@ -32,11 +32,11 @@ struct Checkout {
 struct Intent {
   std::string run, task;
   std::string ref, old_commit, new_commit;
-  std::optional<Checkout> checkout;  // of `ref`; none: only the branch moves
-  std::vector<std::string> paths;    // that differ; for people, git is asked again
-  std::vector<std::string> locks;    // files that a killed git leaves
-  std::int64_t pid = 0;              // of the merging process
-  std::string boot_id;               // of the system it ran on
+  std::optional<Checkout> checkout;  // that has `ref`; none: only the branch moves
+  std::vector<std::string> paths;    // that differ; informative only, recovery asks git again
+  std::vector<std::string> locks;    // lock files that a killed git leaves
+  std::int64_t pid = 0;              // the merging process
+  std::string boot_id;               // of the system boot it ran in
   std::string ledger_line, ledger_file;
 
   bool operator==(const Intent&) const = default;
@@ -46,7 +46,7 @@ class IntentLog {
  public:
   explicit IntentLog(const StateFolder& state) : file_(state.MergeIntent()) {}
 
-  // nullopt: no merge is open. Errors: kDamaged, naming the file; kIo.
+  // Returns nullopt if no merge is open. Errors: kDamaged, naming the file; kIo.
   Result<std::optional<Intent>> Read() const;
   Status Open(const Intent& intent);
   Status Close();
@@ -57,7 +57,7 @@ class IntentLog {
   std::string file_;
 };
 
-// Fills in pid and boot_id.
+// Sets pid and boot_id.
 void SignIntent(Intent* intent);
 
 }  // namespace dossier::agents

@@ -1,7 +1,7 @@
-// The visible part of a merge, from the intent to the ledger. Merges use it, and so does the
-// recovery of a merge that was killed.
+// The visible part of a merge, from the intent to the ledger. Used by merges and by the recovery of
+// a killed merge.
 //
-// Private to this module. Thread-safety: for the holder of the merge lock.
+// Private to this module. Thread-safety: the caller must hold the merge lock.
 
 #ifndef DOSSIER_AGENTS_MERGE_PUBLISH_H_
 #define DOSSIER_AGENTS_MERGE_PUBLISH_H_
@@ -15,30 +15,30 @@
 namespace dossier::agents {
 
 struct Publication {
-  const Git& git;  // marked, so that its processes are known for ours: MergeMark
+  const Git& git;  // marked, so that its processes can be identified: MergeMark
   const StateFolder& state;
   const Intent& intent;
   const std::vector<PathChange>& changes;  // from the old commit to the new one
   Millis index_wait;
 };
 
-// The variable by which the git processes of a killed merge are found.
+// Returns the environment variable that identifies the git processes of a killed merge.
 std::string MergeMark(const Git& git);
 
 CheckoutMove MoveOf(const Publication& publication);
 
-// Whether the checkout can be moved. Changes nothing.
+// Checks whether the checkout can be moved. Changes nothing.
 Result<CheckoutRefusal> CanPublish(const Publication& publication, const CancelToken& cancel);
 
 // Moves branch, index and files, all or nothing: after a refusal or an error everything is as
-// before, unless the roll-back failed too; then the error says so and the intent must stay.
+// before. If the roll-back failed too, the error says so and the intent must stay.
 struct Published {
   CheckoutRefusal refusal;
   bool rolled_back = true;  // false: the intent must stay
 };
 Result<Published> Publish(const Publication& publication);
 
-// What follows the move: `hooks.merged`, the ledger, the end of the intent. May be repeated.
+// After the move: calls `hooks.merged`, writes the ledger, closes the intent. May be repeated.
 Status Finish(const Intent& intent, IntentLog& intents, const MergeHooks& hooks);
 
 }  // namespace dossier::agents

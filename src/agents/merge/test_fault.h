@@ -1,9 +1,9 @@
-// Points at which a test kills the program, to see what the next start makes of it.
+// Points at which a test kills the program, to check how the next start recovers.
 //
 //   TestFault("after-intent");     // DOSSIER_TEST_FAULT=after-intent: SIGKILL here
 //
-// Only builds without NDEBUG look at the variable; in others this is nothing. Thread-safety: a
-// function over the environment, which nobody changes while threads run.
+// Only builds without NDEBUG read the variable; in others this does nothing. Thread-safety: a
+// function that reads the environment, which must not change while threads run.
 
 #ifndef DOSSIER_AGENTS_MERGE_TEST_FAULT_H_
 #define DOSSIER_AGENTS_MERGE_TEST_FAULT_H_

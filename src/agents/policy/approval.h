@@ -5,11 +5,11 @@
 //   const Verdict verdict = ReadVerdict({.token = token, .exit_code = 0, .out = out});
 //   if (verdict.kind == Verdict::Kind::kApproved) Merge(patch);
 //
-// Only what the reviewer itself says on stdout approves: files in its worktree may be the work of a
-// program that it tried, which the engineer wrote. Marks of Markdown, colours and JSON around a
-// verdict are seen through; a token in an echo of the prompt is none. A refusal beats a token, in
-// whatever form: whoever doubts has not approved. What exits with 0 and says nothing has not
-// approved either.
+// Only the reviewer's own stdout can approve: files in its worktree may have been written by the
+// engineer's program, which the reviewer tried. Markdown, colours and JSON around a verdict are
+// ignored; a token in an echo of the prompt does not count. A refusal in any form overrides a
+// token: a reviewer who doubts has not approved. Exit status 0 without a verdict is not an approval
+// either.
 //
 // Thread-safety: immutable values, pure functions.
 
@@ -26,20 +26,20 @@
 
 namespace dossier::agents {
 
-// What an approval is for.
+// The patch that an approval is for.
 struct ApprovalSubject {
   std::string_view task;  // id
   std::int64_t attempt = 1;
   std::string_view patch_sha256;  // 64 hex digits
 };
 
-// The secret of one process. It is in no file and no environment, so a token of another run, task,
-// attempt or patch can be neither found nor made.
+// The secret of one process. It is in no file and no environment variable, so nobody can find or
+// make a token of another run, task, attempt or patch.
 class ApprovalKey {
  public:
   ApprovalKey();                                                      // 32 random bytes
   explicit ApprovalKey(std::string_view secret) : secret_(secret) {}  // for tests
-  // "APPROVED-" and the first 128 bits, in hex, of HMAC-SHA-256 over
+  // Returns "APPROVED-" and the first 128 bits, in hex, of HMAC-SHA-256 over
   // "approve\0TASK\0ATTEMPT\0PATCH".
   std::string TokenFor(const ApprovalSubject& subject) const;
 
@@ -47,14 +47,14 @@ class ApprovalKey {
   std::string secret_;
 };
 
-// Everything that a reviewer left.
+// All output of a reviewer.
 struct ReviewEvidence {
-  std::string token;                     // the one that was given to the reviewer
-  std::string prompt;                    // what it was given it in
+  std::string token;                     // the one given to the reviewer
+  std::string prompt;                    // the prompt that contained it
   std::optional<int> exit_code;          // unset: ended by a signal
   std::vector<std::string> agent_files;  // names of regular files in .agent/
-  std::string review_text;               // of .agent/review.txt
-  std::string out;                       // stdout, as far as it was kept
+  std::string review_text;               // content of .agent/review.txt
+  std::string out;                       // stdout, as far as kept
   std::uint64_t out_dropped = 0;         // bytes of stdout that were not kept
 };
 
@@ -64,23 +64,22 @@ struct Verdict {
     kNeedsChanges,
     kRejected,
     kUnbound,   // "APPROVED" without a token
-    kMismatch,  // a token, but not this patch's
-    kNone,      // nothing was said, or the reviewer failed
+    kMismatch,  // a token that is not for this patch
+    kNone,      // no verdict, or the reviewer failed
   };
   Kind kind = Kind::kNone;
   std::string reason;    // one sentence
-  std::string feedback;  // of a refusal: what to change; else empty
+  std::string feedback;  // for a refusal: what to change; else empty
 };
 
 Verdict ReadVerdict(const ReviewEvidence& evidence);
 
-// A prompt with the token alone on a line, marks seen through, would make an approval of each
-// reviewer that repeats what it is told. `token` may be the placeholder. Errors: kConfig, with the
-// line.
+// Rejects prompts with a line that is only the token (ignoring markup): a reviewer that repeats its
+// prompt would approve. `token` may be the placeholder. Errors: kConfig, with the line.
 Status CheckTokenLines(std::string_view prompt, std::string_view token);
 
-// "approved", "needs-changes", "rejected", "approval-unbound", "approval-mismatch", "none": as the
-// run log names them.
+// Returns the name used in the run log: "approved", "needs-changes", "rejected",
+// "approval-unbound", "approval-mismatch", "none".
 std::string_view VerdictName(Verdict::Kind kind);
 
 }  // namespace dossier::agents

@@ -1,10 +1,10 @@
-// Judges a patch by the policy: from the list of changes alone.
+// Checks a patch against the policy, using only the list of changes.
 //
 //   const PolicyReport report = CheckPolicy(policy, task.targets, patch, DefaultControlFiles());
 //   if (!report.ok()) Refuse(report.violations);
 //
 // Rules: deny allow targets max-lines-added max-lines-deleted max-files binary path symlink
-// submodule control-file; and what taking the patch found: git-dir too-large path submodule.
+// submodule control-file; and those found while taking the patch: git-dir too-large path submodule.
 //
 // Thread-safety: pure functions.
 
@@ -25,9 +25,9 @@
 namespace dossier::agents {
 
 struct PolicyReport {
-  std::vector<std::string> denied;       // paths, in the order of the patch
-  std::vector<std::string> not_allowed;  // paths that no `allow` pattern names
-  std::vector<Violation> violations;     // these and all others
+  std::vector<std::string> denied;       // paths, in patch order
+  std::vector<std::string> not_allowed;  // paths that match no `allow` pattern
+  std::vector<Violation> violations;     // including those above
 
   bool ok() const { return violations.empty(); }
 };
@@ -38,38 +38,39 @@ struct SteeringFiles {
   std::vector<std::string> paths;
 };
 
-// Those with fixed names: `.gitmodules`, `dossier.yml`, `agentnet.edn`, `.dossier/` (layouts and
-// prompts), the ledger, policy, tasks and prompts under `config/`, the folder queue. A caller adds
-// what its configuration and its flags name: run logs, too, which say what is merged.
+// Returns those with fixed names: `.gitmodules`, `dossier.yml`, `agentnet.edn`, `.dossier/`
+// (layouts and prompts), the ledger, policy, tasks and prompts under `config/`, the folder queue.
+// Callers add those that configuration and flags name, including run logs, which say what is
+// merged.
 SteeringFiles DefaultControlFiles();
 
 PolicyReport CheckPolicy(const sources::ChangePolicy& policy,
                          const std::vector<std::string>& targets, const Patch& patch,
                          const SteeringFiles& control);
-// Of a patch that adds the file `path` and does nothing else.
+// Checks a patch that only adds the file `path`.
 PolicyReport CheckNewFile(const sources::ChangePolicy& policy,
                           const std::vector<std::string>& targets, std::string_view path,
                           const SteeringFiles& control);
 
-// The globs of a change policy, on whole paths.
+// Matches the globs of a change policy against whole paths.
 //
 //   const PolicyGlob glob("**/*.{pem,key}", CaseSensitivity::kInsensitive);
 //   glob.Matches("a.PEM")          // true; `**/` also stands for no folder
 //
-// `*` and `?` stay inside a name, `?` and classes take one character and not one byte, `x/**` is
-// all below x, `{a,b}` either; `\` escapes; all else is itself. Where case is ignored, pattern and
-// path are compared case-folded and in NFC. Bytes that are no UTF-8 match themselves alone.
+// `*` and `?` stay inside a name, `?` and classes match one character, not one byte, `x/**` is
+// everything below x, `{a,b}` is either; `\` escapes; all else is literal. If case is ignored,
+// pattern and path are compared case-folded and in NFC. Bytes that are not UTF-8 match only
+// themselves.
 //
-// Other than base/files/glob.h, which does what git does: there a `?` is a byte, and `[:alpha:]` a
-// class.
+// Unlike here, base/files/glob.h follows git: a `?` is a byte, and `[:alpha:]` a class.
 //
-// All ways to match go forward together (Thompson's construction): the time is at most that of
+// All matches advance together (Thompson's construction): the time is at most proportional to
 // pattern times path. Thread-safety: immutable after construction.
 
 class PolicyGlob {
  public:
-  // A pattern that sources::CheckGlob refuses matches nothing where it is malformed, and nothing at
-  // all if it is too long or too deep: targets of tasks are not checked before.
+  // A pattern that sources::CheckGlob refuses matches nothing in its malformed part, and nothing at
+  // all if it is too long or too deep: task targets are not checked before.
   PolicyGlob(std::string_view pattern, CaseSensitivity letters);
 
   bool Matches(std::string_view path) const;
@@ -78,11 +79,11 @@ class PolicyGlob {
   struct State {
     enum class Kind : std::uint8_t {
       kCharacter,  // `character`, then the next state
-      kName,       // any but '/', then the next
+      kName,       // any character but '/', then the next state
       kClass,      // one of `ranges`, or none of them if `negated`; never '/'
-      kNames,      // any number of any but '/'
-      kAll,        // any number of any
-      kSplit,      // to each of `targets`, at no character's cost
+      kNames,      // any number of characters but '/'
+      kAll,        // any number of characters
+      kSplit,      // to each of `targets`, without reading a character
       kNever,
     } kind;
     char32_t character = 0;
@@ -94,10 +95,10 @@ class PolicyGlob {
   class Walk;
 
   CaseSensitivity letters_;
-  std::vector<State> states_;  // a match ends behind the last
+  std::vector<State> states_;  // it matches after the last one
 };
 
-// Case-folded and in NFC; bytes that are no UTF-8 stay.
+// Returns the path case-folded and in NFC; bytes that are not UTF-8 stay.
 std::string FoldPath(std::string_view path);
 
 }  // namespace dossier::agents

@@ -1,5 +1,5 @@
-// Checks before the first engine starts that nothing would stop every task of a run: an identity
-// for commits, no merge in progress, every program installed.
+// Checks before the first engine starts for problems that would stop every task of a run: no commit
+// identity, a merge in progress, missing programs.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Preflight found, LookAhead(*setup, options, ports));
 //   DOSSIER_RETURN_IF_ERROR(RefuseProblems(*setup, found));
@@ -20,19 +20,19 @@
 
 namespace dossier::agents {
 
-// Sentences with the way out.
+// Sentences that include the remedy.
 struct Preflight {
-  std::vector<std::string> problems;  // no task can come to its end
-  std::vector<std::string> warnings;  // what a person should know before it starts
+  std::vector<std::string> problems;  // no task can be completed
+  std::vector<std::string> warnings;  // for a person, before the run starts
 };
 
-// Of a run that has nothing to start: nothing. Errors: those of git.
+// Returns nothing for a run that has nothing to start. Errors: those of git.
 Result<Preflight> LookAhead(const RunSetup& setup, const RunOptions& options,
                             const RunPorts& ports);
 
-// Errors: kConfig with all problems, a line each; the setup's own where that is the only one.
+// Errors: kConfig with all problems, one per line; the setup's own error if it is the only one.
 Status RefuseProblems(const RunSetup& setup, const Preflight& found);
-// The warnings, for the run's watch and its record. Errors: as RunLog::Add.
+// Sends the warnings to the run's watch and its record. Errors: as RunLog::Add.
 Status LogWarnings(const Preflight& found, RunLog* log);
 
 }  // namespace dossier::agents

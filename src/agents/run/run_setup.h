@@ -1,4 +1,4 @@
-// Everything that is read and checked before a run starts: repository, tasks, policy, engines.
+// Reads and checks everything before a run starts: repository, tasks, policy, engines.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto setup, RunSetup::Make(options, ports));
 //   setup->tasks();
@@ -27,17 +27,17 @@
 
 namespace dossier::agents {
 
-// The repository that a start folder lies in.
+// The repository that contains a start folder.
 struct RunGround {
   Git git;
   StateFolder state;
   std::string root;  // of the checkout; empty in a bare repository
 
-  // Errors: kNotFound outside of a repository; kFailed (git).
+  // Errors: kNotFound outside a repository; kFailed (git).
   static Result<RunGround> Find(const RunPorts& ports);
 };
 
-// MergedTasks, of `ref` and with logs that were read.
+// As MergedTasks, for `ref` and with logs that were read already.
 std::set<std::string> MergedInto(const std::string& ref, std::span<const sources::Task> tasks,
                                  const RunRecords& records, const Git& git);
 
@@ -46,43 +46,42 @@ class RunSetup {
   // Errors: as RunTasks.
   static Result<std::unique_ptr<RunSetup>> Make(const RunOptions& options, const RunPorts& ports,
                                                 RunGround ground);
-  // As Make; what is wrong with the files and names that the user gave is kept in it, so that all
-  // of it is told at once.
+  // As Make, but keeps faults in the files and names that the user gave, so that they are reported
+  // together.
   static Result<std::unique_ptr<RunSetup>> Read(const RunOptions& options, const RunPorts& ports,
                                                 RunGround ground);
-  // Of policy, tasks and prompts: without them not even a plan can be made.
+  // Faults of policy, tasks and prompts: with them not even a plan can be made.
   const std::vector<Error>& faults() const { return faults_; }
-  // A role without an engine, or with one that is not there.
+  // Roles without an engine, or with one that does not exist.
   const std::vector<Error>& lacking_engines() const { return lacking_engines_; }
 
   const RunGround& ground() const { return ground_; }
   const std::vector<sources::Task>& tasks() const { return tasks_; }
   const sources::ChangePolicy& policy() const { return policy_; }
-  // The files that steer agent runs: those with fixed names, and those that the configuration
-  // names.
+  // The files that steer agent runs: those with fixed names, and those named by the configuration.
   const SteeringFiles& control() const { return control_; }
   const PromptSetting& prompts() const { return prompts_; }
   const std::string& ref() const { return ref_; }  // "refs/heads/main"
   const std::string& base() const { return base_; }
-  const std::string& walls() const { return walls_; }  // as results say it
-  // Ids of tasks that are not worked on, because of --only.
+  const std::string& walls() const { return walls_; }  // as results show it
+  // Ids of tasks excluded by --only.
   const std::set<std::string>& left_out() const { return left_out_; }
-  // Ids that recorded runs have merged into the branch.
+  // Ids of tasks that recorded runs merged into the branch.
   const std::set<std::string>& merged() const { return merged_; }
   const std::string& engineer_name() const { return engineer_name_; }
   const std::string& reviewer_name() const { return reviewer_name_; }
   RunRecords& records() { return records_; }
-  // Tasks of a resumed run that have left the queue count as known, and merged ones as merged.
+  // Marks tasks of a resumed run that have left the queue as known, and merged ones as merged.
   void AddFinished(const RunProgress& progress);
 
-  // The command line of an engine that is a program, its own files made whole.
+  // Returns the command line of a program engine, with paths to its own files made absolute.
   std::vector<std::string> ArgvOf(const sources::AgentEngine& engine) const;
 
-  // Starts nothing; connects models. Errors: kConfig, and those of models.
+  // Connects models but starts nothing. Errors: kConfig, and those of models.
   Status MakeEngines(RunBudget& budget);
   RoleEngine engineer() const { return engineer_; }
   RoleEngine reviewer() const { return reviewer_; }
-  // Of both engines.
+  // Returns the secrets of both engines.
   SecretValues secrets() const;
 
  private:
@@ -113,11 +112,11 @@ class RunSetup {
   RoleEngine engineer_, reviewer_;
 };
 
-// Everything that is recorded when a run starts, for a resume.
+// Returns all that is recorded when a run starts, for a resume.
 JsonObject StartedEvent(const RunSetup& setup, const RunOptions& options);
 
-// "refs/heads/main" of options and HEAD. Errors: kNotFound (no such branch, with the nearest;
-// detached HEAD without --target; a branch without a commit).
+// Returns "refs/heads/main", from the option or HEAD. Errors: kNotFound (no such branch, with the
+// nearest; detached HEAD without --target; a branch without a commit).
 Result<std::string> TargetRef(const Git& git, const std::string& target);
 
 }  // namespace dossier::agents

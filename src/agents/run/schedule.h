@@ -1,4 +1,4 @@
-// The order in which the tasks of a run start, and the tasks that can never start.
+// Decides the order in which the tasks of a run start, and which tasks can never start.
 //
 //   DOSSIER_RETURN_IF_ERROR(sources::CheckDependencies(tasks, merged_before));
 //   Schedule schedule(tasks, merged_before, /*left_out=*/{});
@@ -8,8 +8,8 @@
 //       Report(one.task, "blocked", one.reason);
 //   }
 //
-// A task starts when all its dependencies are merged. One that ends otherwise blocks all that hang
-// on it. Thread-safety: one owner; workers share one under a lock.
+// A task starts when all its dependencies are merged. One that ends otherwise blocks all that
+// depend on it. Thread-safety: one owner; workers share one under a lock.
 
 #ifndef DOSSIER_AGENTS_RUN_SCHEDULE_H_
 #define DOSSIER_AGENTS_RUN_SCHEDULE_H_
@@ -27,39 +27,39 @@
 
 namespace dossier::agents {
 
-// A task that cannot start any more.
+// A task that can no longer start.
 struct Blocked {
-  std::size_t task;    // place among the tasks
+  std::size_t task;    // index in the tasks
   std::string reason;  // "fact-001, which it depends on, was not merged"
 };
 
 class Schedule {
  public:
-  // Needs checked dependencies. `merged`: ids that recorded runs have merged; `left_out`: ids that
-  // this run does not work on.
+  // Dependencies must be checked before. `merged`: ids that recorded runs merged; `left_out`: ids
+  // that this run does not work on.
   Schedule(std::span<const sources::Task> tasks, const std::set<std::string>& merged,
            const std::set<std::string>& left_out);
 
-  // Tasks that are blocked from the start: a dependency is left out of this run and not merged.
+  // Tasks blocked from the start: a dependency is left out of this run and not merged.
   const std::vector<Blocked>& blocked() const { return blocked_; }
 
-  // The next task by priority and id among those that are ready; unset if none is ready now.
+  // Returns the first ready task by priority and id; unset if none is ready now.
   std::optional<std::size_t> Take();
   enum class Ended { kMerged, kOther };
-  // `task` was taken and has ended. Returns what that blocks, directly or through others.
+  // Records the end of a taken task. Returns the tasks that it blocks, directly or through others.
   std::vector<Blocked> Finish(std::size_t task, Ended ended);
-  // Neither waiting nor at work: nothing will be ready again.
+  // True if no task is waiting or taken: none will become ready.
   bool done() const { return waiting_ == 0 && taken_ == 0; }
-  // Ready, or waiting for others.
+  // Number of tasks that are ready or wait for others.
   std::size_t waiting() const { return waiting_; }
 
-  // Every worked task in an order in which one worker would start them if all were merged.
+  // All tasks of the run in the order in which one worker would start them if all were merged.
   std::vector<std::size_t> Order() const;
 
  private:
   struct Node {
     std::vector<std::size_t> dependents;
-    std::size_t open = 0;  // dependencies that are not merged yet
+    std::size_t open = 0;  // number of dependencies not merged yet
     enum class State { kWaiting, kTaken, kEnded, kLeftOut } state = State::kWaiting;
   };
 

@@ -1,9 +1,9 @@
-// An approved patch on its way into the branch, and what follows a merge.
+// Merges an approved patch into the branch, and does what follows a merge.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(end, MergeTask(work, place, std::move(approved), &result));
 //   if (end.next == AttemptEnd::Next::kRetry) TryAgainOnTheNewTip();
 //
-// Thread-safety: functions; merges of a process and of all processes happen one after the other.
+// Thread-safety: functions; merges are serialised, within and across processes.
 
 #ifndef DOSSIER_AGENTS_RUN_TASK_MERGE_H_
 #define DOSSIER_AGENTS_RUN_TASK_MERGE_H_
@@ -23,16 +23,15 @@ namespace dossier::agents {
 Result<AttemptEnd> MergeTask(Work& work, const AttemptPlace& place, AttemptEnd approved,
                              TaskResult* result);
 
-// Why no patch of `task` could be merged, before an engine is paid for one: a file that its targets
-// name has local changes in the checkout of the branch. Empty if none has.
+// Returns why no patch of `task` could be merged, before an engine is paid for it: a target file
+// has local changes in the branch's checkout. Empty if none has.
 Result<std::string> LocalChanges(const Work& work, const sources::Task& task);
 
-// Writes the durable record that `patch` may be merged.
+// Durably records that `patch` may be merged.
 Status LogApproval(Work& work, const AttemptPlace& place, const Patch& patch);
 
-// Ends a merge that an earlier process left open; every command that writes does this first.
-// Errors: kFailed, naming both commits and the ways out, if nobody can tell what the open merge
-// was.
+// Completes a merge that an earlier process left open; every command that writes does this first.
+// Errors: kFailed, naming both commits and the remedies, if the state of the merge is unclear.
 Status RecoverFirst(const RunGround& ground, const RunPorts& ports);
 
 }  // namespace dossier::agents

@@ -1,9 +1,9 @@
-// One task from its claim to its result: attempts, merge, record.
+// Works on one task from its claim to its result: attempts, merge, record.
 //
 //   TaskWork work_on(work, task, {.worker = 2});
 //   DOSSIER_ASSIGN_OR_RETURN(const TaskResult result, work_on.Run());
 //
-// Thread-safety: one owner, which it blocks.
+// Thread-safety: one owner, which Run blocks.
 
 #ifndef DOSSIER_AGENTS_RUN_TASK_WORK_H_
 #define DOSSIER_AGENTS_RUN_TASK_WORK_H_
@@ -22,19 +22,19 @@ namespace dossier::agents {
 struct TaskStart {
   int worker = 1;
   std::int64_t run_started = 0;          // ms since 1970
-  std::optional<TaskProgress> progress;  // of a resumed run
+  std::optional<TaskProgress> progress;  // for a resumed run
 };
 
 class TaskWork {
  public:
   TaskWork(Work& work, const sources::Task& task, TaskStart start);
 
-  // Logs `task.finished`. Errors: those of git, the log and the disk: the run stops; a resume goes
-  // on.
+  // Logs `task.finished`. Errors: those of git, the log and the disk: the run stops and can be
+  // resumed.
   Result<TaskResult> Run();
 
  private:
-  // Why the task is not worked on, if it is not.
+  // Returns why the task is not worked on, if so.
   Result<std::optional<std::string>> Skipped();
   Result<std::string> MergedByLedger() const;
   Result<AttemptEnd> Attempts();
@@ -53,11 +53,11 @@ class TaskWork {
   Work& work_;
   const sources::Task& task_;
   const TaskStart start_;
-  const std::string name_;  // as a file name
+  const std::string name_;  // usable as a file name
   TaskResult result_;
   std::int64_t attempt_ = 1;
   std::optional<Worktree> worktree_;
-  // By the run that is gone on with: an approval stands in the log once.
+  // kRecorded: by the run that is resumed; the log holds an approval only once.
   enum class Approval { kNew, kRecorded } approval_ = Approval::kNew;
   const Clock::Steady begun_;
 };

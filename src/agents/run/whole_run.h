@@ -1,11 +1,10 @@
-// The middle of every run: guard, workers, results, the end of the log. What a new run and a
-// resumed one have in common.
+// The part that new and resumed runs share: guard, workers, results, the end of the log.
 //
 //   WholeRunParts parts{.options = options, .ports = ports, .setup = *setup, .budget = budget};
-//   DOSSIER_ASSIGN_OR_RETURN(const AgentRunResult summary, WorkAll(parts, std::move(log),
-//   nullptr));
+//   DOSSIER_ASSIGN_OR_RETURN(const AgentRunResult summary,
+//                            WorkAll(parts, std::move(log), nullptr));
 //
-// Thread-safety: functions; WorkAll blocks its caller.
+// Thread-safety: functions; WorkAll blocks the caller.
 
 #ifndef DOSSIER_AGENTS_RUN_WHOLE_RUN_H_
 #define DOSSIER_AGENTS_RUN_WHOLE_RUN_H_
@@ -29,7 +28,7 @@ struct WholeRunParts {
   RunBudget& budget;
 };
 
-// `progress`: of a resumed run; else null. Errors: those of git, the log and the disk.
+// `progress`: that of a resumed run; else null. Errors: those of git, the log and the disk.
 Result<AgentRunResult> WorkAll(const WholeRunParts& parts, std::unique_ptr<RunLog> log,
                                const RunProgress* progress);
 

@@ -21,11 +21,11 @@ namespace dossier::agents {
 
 struct WorkerParts {
   std::int64_t count = 1;
-  // Works on one task; `worker` is from 1. An error ends the run: nothing more is taken.
+  // Works on one task; `worker` counts from 1. After an error no more tasks are taken.
   std::function<Result<Schedule::Ended>(std::size_t task, int worker)> work;
-  // What can no longer start. Errors end the run, too.
+  // Called for a task that can no longer start. Errors end the run, too.
   std::function<Status(const Blocked& one)> blocked;
-  // True if nothing more is to be taken: interrupted, or out of budget.
+  // Returns true if no more tasks should be taken: interrupted, or out of budget.
   std::function<bool()> stopped;
 };
 
@@ -33,7 +33,7 @@ class Workers {
  public:
   Workers(Schedule& schedule, WorkerParts parts) : schedule_(schedule), parts_(std::move(parts)) {}
 
-  // The first error of any worker.
+  // Returns the first error of any worker.
   Status Run();
 
  private:

@@ -1,10 +1,10 @@
-// One attempt at one task, up to an approved patch: engineer, patch, policy, checks, review.
+// Makes one attempt at one task, up to an approved patch: engineer, patch, policy, checks, review.
 //
 //   Attempt attempt(work, {.task = &task, .attempt = 1, .worker = 2}, &worktree, &result);
 //   DOSSIER_ASSIGN_OR_RETURN(const AttemptEnd end, attempt.Run());
 //   if (end.next == AttemptEnd::Next::kMerge) Merge(end.patch);
 //
-// Thread-safety: one owner, which it blocks.
+// Thread-safety: one owner, which its methods block.
 
 #ifndef DOSSIER_AGENTS_TASK_ATTEMPT_H_
 #define DOSSIER_AGENTS_TASK_ATTEMPT_H_
@@ -23,39 +23,39 @@ namespace dossier::agents {
 
 struct AttemptPlace {
   const sources::Task* task = nullptr;
-  std::string task_name;  // as a file name
+  std::string task_name;  // usable as a file name
   std::int64_t attempt = 1;
   int worker = 1;
   std::string folder;    // STATE/runs/<run>/<task>/<attempt>
-  std::string feedback;  // of the last attempt
+  std::string feedback;  // from the previous attempt
 };
 
 struct AttemptEnd {
   enum class Next {
     kMerge,  // approved
-    kRetry,  // another attempt may do better
-    kEnd,    // no other attempt would
+    kRetry,  // another attempt may succeed
+    kEnd,    // no further attempt would succeed
   } next = Next::kEnd;
   TaskStatus status = TaskStatus::kEngineFailed;  // if no further attempt is made
   std::string reason, feedback;
   std::optional<Patch> patch;  // if one was taken
-  std::string checks;          // what they said
+  std::string checks;          // output of the checks
 };
 
 class Attempt {
  public:
-  // `result` gets what is learned on the way.
+  // `result` receives what is learned during the attempt.
   Attempt(Work& work, AttemptPlace place, TaskResult* result)
       : work_(work), place_(std::move(place)), result_(*result) {}
 
-  // From the start, in `worktree`. Errors: those of git, the log and the disk: the run stops.
+  // Starts anew, in `worktree`. Errors: those of git, the log and the disk: the run stops.
   Result<AttemptEnd> Run(const Worktree& worktree);
-  // From a patch that was taken before.
+  // Starts from a patch that was taken before.
   Result<AttemptEnd> Judge(Patch patch);
-  // What the checks say of a patch; kMerge if all passed, or there are none.
+  // Runs the checks on a patch; kMerge if all passed, or there are none.
   Result<AttemptEnd> Checked(Patch patch);
-  // What a review makes of the patch of `so_far`; `name` is that of its files. Also for what a
-  // merge made of the patch.
+  // Reviews the patch of `so_far`; `name` is used for the review's files. Also used for the merged
+  // form of a patch.
   Result<ReviewOutcome> AskReviewer(const std::string& name, const AttemptEnd& so_far);
   Result<AttemptEnd> Reviewed(const std::string& name, AttemptEnd so_far);
 
@@ -64,7 +64,7 @@ class Attempt {
   Result<AttemptEnd> AfterEngineer(const EngineOutcome& outcome, const Worktree& worktree);
   Result<Patch> Take(const Worktree& worktree);
   AttemptEnd Refused(const std::vector<Violation>& violations, Patch patch);
-  // Why the work was stopped from outside, if it was.
+  // Returns why the work was stopped from outside, if it was.
   std::optional<AttemptEnd> Stopped() const;
   void Count(const EngineOutcome& outcome);
 
@@ -74,7 +74,7 @@ class Attempt {
   std::vector<std::string> foreign_;  // changes in the git folder
 };
 
-// Every rule that `patch` breaks, and what taking it found.
+// Returns all rules that `patch` violates, including what was found while taking it.
 std::vector<Violation> JudgePatch(const Work& work, const sources::Task& task, const Patch& patch);
 
 }  // namespace dossier::agents

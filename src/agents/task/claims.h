@@ -4,8 +4,8 @@
 //   if (answer.claim) Work();                      // held until `answer.claim` goes
 //   else Skip("claimed by run " + answer.holder);
 //
-// A claim is a lock on a file: the kernel lets go of it however the process ends. Thread-safety:
-// all methods from any thread and process.
+// A claim is a lock on a file: the kernel releases it however the process ends. Thread-safety: all
+// methods from any thread and process.
 
 #ifndef DOSSIER_AGENTS_TASK_CLAIMS_H_
 #define DOSSIER_AGENTS_TASK_CLAIMS_H_
@@ -21,7 +21,7 @@ namespace dossier::agents {
 
 class Claims {
  public:
-  // `folder` exists: STATE/claims.
+  // `folder` must exist: STATE/claims.
   explicit Claims(std::string folder) : folder_(std::move(folder)) {}
 
   class Claim {
@@ -36,9 +36,9 @@ class Claims {
   };
   struct Answer {
     std::optional<Claim> claim;
-    std::string holder;  // without a claim: the run that has it; empty if it has not said so yet
+    std::string holder;  // without a claim: the run that holds it; empty if not recorded yet
   };
-  // `name`: the task's, as a file name. Errors: kIo, kPermission with the path.
+  // `name`: the task's, usable as a file name. Errors: kIo, kPermission with the path.
   Result<Answer> Take(std::string_view name, std::string_view run) const;
 
  private:

@@ -1,9 +1,9 @@
-// One line of a run log: an event of the journal as JSON.
+// Formats and parses one line of a run log: an event of the journal as JSON.
 //
 //   LogLine(event)    // {"v":1,"run":"run-…","seq":7,"time":"…","event":"patch.taken",…}\n
 //   if (const auto line = ParseLogLine(text)) Use(line->event, line->data);
 //
-// The same event gives the same bytes, so a log can be written again from the journal.
+// The same event always gives the same bytes, so a log can be rebuilt from the journal.
 // Thread-safety: pure functions.
 
 #ifndef DOSSIER_AGENTS_TASK_LOG_LINE_H_
@@ -18,10 +18,10 @@
 
 namespace dossier::agents {
 
-// With its line end.
+// Includes the line end.
 std::string LogLine(const store::Event& event);
 
-// A line that some version wrote; of the AgentNet form, which has results alone, `event` is
+// A line written by any version; in the AgentNet form, which has only results, `event` is
 // "task.finished" and `seq` 0.
 struct ParsedEvent {
   std::string run, event, time;

@@ -1,5 +1,5 @@
-// The note that a refused task leaves for the person who decides, and the red mark on the note that
-// proposed the work.
+// Writes the note that a refused task leaves for the person who decides, and puts a red mark on the
+// note that proposed the work.
 //
 //   WriteRefusal(root, "agent_notes", {.task = &task, .reviewer = "local", .status = …}, clock)
 //
@@ -22,7 +22,7 @@ struct RefusedTask {
   const sources::Task* task = nullptr;
   std::string reviewer;  // the engine's name
   std::string status, reason;
-  std::string feedback;  // of the last attempt
+  std::string feedback;  // from the last attempt
   std::string run;
 };
 
@@ -32,7 +32,7 @@ struct RefusedTask {
 Result<std::vector<std::string>> WriteRefusal(const std::string& root, const std::string& folder,
                                               const RefusedTask& refusal, Clock::Wall now);
 
-// The ready note of a task, relative to the root: for the ledger. Empty if there is none.
+// Returns the ready note of a task, relative to the root, for the ledger. Empty if there is none.
 std::string ReadyNote(const std::string& root, const std::string& folder, std::string_view id);
 
 }  // namespace dossier::agents

@@ -1,4 +1,4 @@
-// The limits of a whole run in time, tokens and money.
+// Enforces the limits of a whole run in time, tokens and money.
 //
 //   RunBudget budget({.seconds = 3600}, cancel, clock);
 //   engine.Run(job, budget.token());              // stopped when the budget is used up
@@ -31,13 +31,13 @@ class RunBudget {
   // The token for engines: cancelled when `parent` is, or when the budget is used up.
   CancelToken token() const { return deadline_.token(); }
   model::Ledger& ledger() { return ledger_; }
-  // To be called after each reply of a model.
+  // Must be called after each reply of a model.
   void Spent();
-  // A program does not tell what it used, or nothing that could be: where that is limited, the run
-  // ends as if the limit were reached. `why` is a sentence.
+  // Called if a program does not report its usage, or reports unusable values: if that measure is
+  // limited, the run ends as if the limit were reached. `why` is a sentence.
   enum class Measure : std::uint8_t { kCost, kTokens };
   void CannotMeasure(Measure what, const std::string& why);
-  // Which limit is reached, as a sentence; unset if none is.
+  // Returns the limit that was reached, as a sentence; unset if none was.
   std::optional<std::string> used_up() const;
 
  private:

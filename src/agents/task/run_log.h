@@ -1,16 +1,16 @@
-// The record of one run: every event in the journal, and as a line of the run's log file.
+// Records one run: every event goes to the journal, and as a line to the run's log file.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto log, RunLog::Start(places, {{"question", "4 tasks"}}));
 //   DOSSIER_RETURN_IF_ERROR(log->Add("task.claimed", "fact-001", {{"attempt", 1}}));
 //
-// The journal is the truth; a torn or lost file is written again from it. Both are synced before
-// Add returns for the events that a resume must not lose: patch.taken approval.accepted
-// merge.intent merge.done task.finished, and run.started.
+// The journal is authoritative; a torn or lost file is rebuilt from it. Both are synced before Add
+// returns for the events that a resume must not lose: patch.taken approval.accepted merge.intent
+// merge.done task.finished, and run.started.
 //
-// Every text is free of secrets: those with a known shape, and the values that engines were given.
+// Secrets are removed from every text: those with a known shape, and the values that engines were
+// given.
 //
-// Thread-safety: all methods from any thread; events have one order. A run has one RunLog at a
-// time.
+// Thread-safety: all methods from any thread; events have one order. One RunLog per run.
 
 #ifndef DOSSIER_AGENTS_TASK_RUN_LOG_H_
 #define DOSSIER_AGENTS_TASK_RUN_LOG_H_
@@ -34,25 +34,25 @@
 namespace dossier::agents {
 
 struct RunLogPlaces {
-  std::string runs_folder;     // of the log files
-  std::string journal_folder;  // of the journal: that of the user
+  std::string runs_folder;     // for the log files
+  std::string journal_folder;  // for the user's journal
   std::shared_ptr<const Clock> clock;
   SecretValues secrets;
-  // Sees each event once it is recorded, in order; for a view. May be empty.
+  // Receives each event after it is recorded, in order; for a view. May be empty.
   std::function<void(const store::Event&)> watch;
 };
 
 class RunLog {
  public:
-  // A new run: "run-20260117-100000-3fa2c1", in UTC. Errors: kIo with path and bytes (the disk is
-  // full), kPermission, kConfig (a journal on a network file system).
+  // Starts a new run: "run-20260117-100000-3fa2c1", in UTC. Errors: kIo with path and bytes (the
+  // disk is full), kPermission, kConfig (a journal on a network file system).
   static Result<std::unique_ptr<RunLog>> Start(RunLogPlaces places, JsonObject data);
-  // Goes on with `run`; its file is repaired first. `events` gets those there are. Errors: also
+  // Continues `run`, after repairing its file. `events` receives the existing ones. Errors: also
   // kNotFound.
   static Result<std::unique_ptr<RunLog>> Reopen(RunLogPlaces places, std::string_view run,
                                                 std::vector<store::Event>* events);
 
-  // `task` may be empty. Errors: kIo with path and bytes; the run has to stop.
+  // `task` may be empty. Errors: kIo with path and bytes; the run must stop.
   Status Add(std::string_view event, std::string_view task, JsonObject data);
 
   const std::string& run() const { return run_; }
@@ -61,7 +61,7 @@ class RunLog {
   store::Journal& journal() { return *journal_; }
 
  private:
-  // Gives the journal the time that the line has.
+  // Gives the journal the same time as the line.
   class StampClock;
 
   RunLog(RunLogPlaces places, std::shared_ptr<StampClock> stamp)
@@ -75,13 +75,13 @@ class RunLog {
   const std::shared_ptr<StampClock> stamp_;
   std::shared_ptr<store::Journal> journal_;
   std::optional<driver::RunLog> log_;
-  std::mutex mutex_;  // an event has the time that was stamped for it
+  std::mutex mutex_;  // keeps an event and its time stamp together
   std::string run_, path_;
   UniqueFd file_;
 };
 
-// The log of `run` as the journal has it, written to `path` unless that has it already. Returns
-// whether it had to be written. Errors: kIo, kNotFound (no such run).
+// Writes the log of `run` from the journal to `path`, unless the file is complete. Returns whether
+// it was written. Errors: kIo, kNotFound (no such run).
 Result<bool> RepairLog(store::Journal& journal, std::string_view run, const std::string& path);
 
 }  // namespace dossier::agents

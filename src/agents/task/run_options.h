@@ -1,4 +1,4 @@
-// The options of a run, as flags give them and as the journal keeps them for a resume.
+// The options of a run, given as flags and stored in the journal for a resume.
 //
 //   RunOptions options{.workers = 4};
 //   log.Start({{"options", OptionsToJson(options)}});
@@ -29,17 +29,17 @@ struct RunOptions {
   std::string target;              // branch, without refs/heads/; empty: the current one
   std::string engineer, reviewer;  // engines; empty: as configured
   std::int64_t attempts = 2;       // 1 to kMaxAttempts
-  // kBranch: each approved patch becomes a branch of its own, for people to review.
+  // kBranch: each approved patch becomes its own branch, for people to review.
   enum class Merging { kYes, kDryRun, kBranch } merging = Merging::kYes;
-  // What is merged: as it was checked before the approval; checked again, on the state of the
-  // branch that it goes into; or as it is.
+  // The checks before a merge: those made before the approval; repeated on the merged state; or
+  // none.
   enum class MergeChecks { kAsApproved, kAgain, kNone } merge_checks = MergeChecks::kAsApproved;
   Walls walls;
-  std::optional<double> max_seconds, max_cost;  // of the whole run; USD
+  std::optional<double> max_seconds, max_cost;  // for the whole run; USD
   std::optional<std::int64_t> max_tokens;
   enum class Worktrees { kRemoved, kKept } worktrees = Worktrees::kRemoved;
   enum class Notes { kWritten, kNone } notes = Notes::kWritten;
-  std::optional<sources::Task> ad_hoc;  // `agents prompt`: this task alone
+  std::optional<sources::Task> ad_hoc;  // `agents prompt`: only this task
 
   // For tests: between TERM and KILL.
   Millis grace = kEngineGrace;

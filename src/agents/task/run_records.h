@@ -1,5 +1,4 @@
-// Reads the run logs of a repository: counts for `agents status`, and which tasks are merged
-// already.
+// Reads the run logs of a repository: counts for `agents status`, and which tasks are merged.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const LoggedRun record, ReadRunLog(path));
 //   record.counts;                                    // {"merged": 3, "needs-fix": 1}
@@ -24,50 +23,49 @@
 
 namespace dossier::agents {
 
-// The last word on one task in one log.
+// The last state of one task in one log.
 struct TaskRecord {
   std::string status, reason;
-  std::string commit;  // of a merge
-  std::string digest;  // of the task as it was (TaskDigest); empty in logs of other programs
+  std::string commit;  // of the merge
+  std::string digest;  // TaskDigest of the task at that time; empty in logs of other programs
   std::int64_t timestamp = 0;  // ms since 1970
 };
 
 struct LoggedRun {
   std::string file, run;                                 // file name; run id
   std::map<std::string, TaskRecord, std::less<>> tasks;  // by id
-  // By id: what is merged, also if the run was killed before it could say its last word.
+  // Merged tasks by id, even if the run was killed before it logged the result.
   std::map<std::string, TaskRecord, std::less<>> merges;
   std::map<std::string, std::int64_t> counts;  // tasks by status
-  std::size_t skipped_lines = 0;               // that could not be read
-  bool finished = false;                       // run.finished is there
+  std::size_t skipped_lines = 0;               // lines that could not be parsed
+  bool finished = false;                       // it contains run.finished
 };
 
-// Reads a log of ours or of the AgentNet form. Errors: kNotFound, kIo.
+// Reads a log in our form or the AgentNet form. Errors: kNotFound, kIo.
 Result<LoggedRun> ReadRunLog(const std::string& path);
 
-// Paths of the logs in `folder`, by name; none if the folder is missing.
+// Returns paths of the logs in `folder`, sorted by name; none if the folder is missing.
 std::vector<std::string> RunLogFiles(const std::string& folder);
 
-// The log of the run that began last, by the time of its first event: names have seconds only, and
-// people rename files. Of logs that do not tell (AgentNet's first line is a result, with its
-// timestamp; the rest have the file's time of change) all are compared alike. "" if `logs` is
-// empty.
+// Returns the log of the run that began last, by the time of its first event: names have only
+// seconds, and people rename files. Logs without it use other times (in AgentNet's the timestamp of
+// the first result; else the file's modification time). "" if `logs` is empty.
 std::string NewestRunLog(const std::vector<std::string>& logs);
 
 class RunRecords {
  public:
   explicit RunRecords(std::string folder) : folder_(std::move(folder)) {}
 
-  // Reads the logs that are new or have grown. Errors: kIo.
+  // Reads logs that are new or have grown. Errors: kIo.
   Status Refresh();
 
   struct Found {
     std::string run;
     TaskRecord record;
   };
-  // The newest merge of `task`; unset if there is none.
+  // Returns the newest merge of `task`; unset if there is none.
   std::optional<Found> FindMerge(std::string_view task) const;
-  // What another run than `own` has brought to an end of `task` since `since` (ms since 1970).
+  // Returns how a run other than `own` ended `task` since `since` (ms since 1970).
   std::optional<Found> FindSince(std::string_view task, std::string_view own,
                                  std::int64_t since) const;
 

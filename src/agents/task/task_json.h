@@ -1,4 +1,4 @@
-// A task as a run remembers it: in its record, and as the digest that says whether it changed.
+// Stores a task in a run's record, and computes the digest that shows whether it changed.
 //
 //   events: {"tasks": [TaskToJson(task), …]}
 //   if (TaskDigest(now) != TaskDigest(then)) Refuse();
@@ -16,10 +16,10 @@
 namespace dossier::agents {
 
 JsonObject TaskToJson(const sources::Task& task);
-// What is missing or of another type is empty.
+// Fields that are missing or have another type become empty.
 sources::Task TaskFromJson(const Json& json);
 
-// SHA-256 over all that an engine or the policy goes by; not the file that it stands in.
+// Returns SHA-256 over all that engine and policy depend on, without the task's file name.
 std::string TaskDigest(const sources::Task& task);
 
 }  // namespace dossier::agents

@@ -24,7 +24,7 @@ struct TaskResult {
   TaskStatus status = TaskStatus::kInterrupted;
   std::string reason;  // in words
   std::vector<std::string> targets;
-  std::string confinement;         // what TryWalls said: "jail", "jail without landlock", "none"
+  std::string confinement;         // from TryWalls: "jail", "jail without landlock", "none"
   std::vector<std::string> files;  // of the last patch
   std::vector<Violation> violations;
   Json propose_exit, review_exit;        // null: not run
@@ -41,12 +41,12 @@ struct TaskResult {
 // Without `task-id`, which the log adds.
 JsonObject ResultToJson(const TaskResult& result);
 
-// {"denied": […], "not-allowed": […], "violations": [{rule, path, value, limit}]}
+// Returns {"denied": […], "not-allowed": […], "violations": [{rule, path, value, limit}]}.
 JsonObject PolicyToJson(const std::vector<Violation>& violations);
-// The same for people and for the next attempt: a line for each.
+// Returns the same for people and for the next attempt: one line each.
 std::string ViolationsText(const std::vector<Violation>& violations);
 
-// {"input", "output", "cached", "cost_usd"}; null if unknown.
+// Returns {"input", "output", "cached", "cost_usd"}; null if unknown.
 Json UsageToJson(const std::optional<model::UsageSum>& usage);
 
 }  // namespace dossier::agents

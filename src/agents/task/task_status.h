@@ -1,4 +1,4 @@
-// The closed list of ways in which a task can end, with the exit code that each gives the program.
+// The closed list of ways in which a task can end, and the exit code of the program for them.
 //
 //   StatusName(TaskStatus::kNeedsFix)                    // "needs-fix"
 //   ExitCodeOf({{TaskStatus::kMerged, TaskStatus::kTimedOut}})   // 7
@@ -36,8 +36,8 @@ inline constexpr std::size_t kTaskStatuses = 13;
 std::string_view StatusName(TaskStatus status);  // "policy-violation"
 std::optional<TaskStatus> ParseStatus(std::string_view name);
 
-// 0 if all are merged or skipped; else 12, 7 or 10 if all others were refused by policy, ran out of
-// time or out of budget; else 13.
+// Returns 0 if all are merged or skipped; else 12, 7 or 10 if all others were refused by policy,
+// ran out of time or out of budget; else 13.
 int ExitCodeOf(std::span<const TaskStatus> statuses);
 
 }  // namespace dossier::agents

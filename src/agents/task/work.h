@@ -1,10 +1,9 @@
-// The data that all parts of a run share: the repository, the rules, the engines, the record.
+// The data shared by all parts of a run: repository, rules, engines, record.
 //
-// Made once by run.cc, before any worker starts, and constant from then on but for what is
-// thread-safe by itself. Everything it points to outlives the workers.
+// Made once by run.cc before any worker starts, and constant afterwards except for thread-safe
+// parts. Everything it points to outlives the workers.
 //
-// Thread-safety: the parts that change are safe by themselves; the rest is constant once workers
-// have started.
+// Thread-safety: the parts that change are thread-safe; the rest is constant once workers run.
 
 #ifndef DOSSIER_AGENTS_TASK_WORK_H_
 #define DOSSIER_AGENTS_TASK_WORK_H_
@@ -48,13 +47,12 @@ struct RoleEngine {
   }
 };
 
-// A path as configuration names it, made absolute: "~/x" lies in the home of `environment`, others
-// below `root`.
+// Makes a configured path absolute: "~/x" is in the home of `environment`, others are below `root`.
 std::string WholePath(const std::string& path, const std::string& root,
                       const std::vector<std::string>& environment);
 
-// Notes changes that engines made in the git folder. A change counts against all engines that ran
-// while it happened, since it cannot be told which of them made it.
+// Records changes that engines made in the git folder. A change counts against all engines that ran
+// while it happened, since the one that made it is unknown.
 class GuardWatch {
  public:
   explicit GuardWatch(GitDirGuard& guard) : guard_(guard) {}
@@ -63,7 +61,7 @@ class GuardWatch {
   struct Seen {
     std::vector<std::string> foreign, moved_branches;
   };
-  // What is foreign since `begin`. Errors: as GitDirGuard::Check.
+  // Returns what became foreign since `begin`. Errors: as GitDirGuard::Check.
   Result<Seen> End(std::uint64_t begin);
   GitDirGuard& guard() { return guard_; }
 
@@ -89,26 +87,26 @@ struct Work {
   GuardWatch& guard;
   const ApprovalKey& approvals;
   const Claims& claims;
-  RunRecords& records;  // under records_mutex
+  RunRecords& records;  // guarded by records_mutex
   std::mutex& records_mutex;
-  std::vector<std::string> environment;  // the process's
+  std::vector<std::string> environment;  // the process's environment
   SecretValues secrets;                  // of all engines
-  std::string root;                      // of the checkout
-  std::string walls;                     // as every result says it: "jail"
+  std::string root;                      // the root of the checkout
+  std::string walls;                     // as results show it: "jail"
   std::string ref;                       // "refs/heads/main"
   std::shared_ptr<const Clock> clock;
   CancelToken stop;  // the user's
 
   const std::string& run() const { return log.run(); }
-  // A path of the configuration: see WholePath.
+  // Makes a path of the configuration absolute: see WholePath.
   std::string Whole(const std::string& path) const { return WholePath(path, root, environment); }
   std::int64_t NowMillis() const {
     return std::chrono::duration_cast<Millis>(clock->WallNow().time_since_epoch()).count();
   }
 };
 
-// What an engine in `worktree` may see beside it. No program of a run sees the records
-// of runs, or another worktree.
+// Returns what an engine in `worktree` may see besides it. No program of a run sees the run records
+// or another worktree.
 ProcessPlaces PlacesBeside(const Work& work, const Worktree& worktree);
 
 }  // namespace dossier::agents

@@ -1,4 +1,4 @@
-// The prompt of one job, over the true state of the repository at the moment it is made.
+// Makes the prompt of one job, from the actual state of the repository at that moment.
 //
 //   const WorkPrompt prompt(setting, {.role = sources::AgentRole::kEngineer, .task = &task});
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string text, prompt.Text());
@@ -25,13 +25,13 @@
 
 namespace dossier::agents {
 
-// What the prompts of one run share.
+// Settings shared by the prompts of a run.
 struct PromptSetting {
   sources::HeaderSource* source = nullptr;
   std::shared_ptr<const Clock> clock;
   assembly::AssetFolders folders;
-  driver::SectionMakers makers;                // of sections that a user's layouts add
-  std::function<void(std::string_view)> warn;  // of those sections; may be empty
+  driver::SectionMakers makers;                // for the sections that a user's layouts add
+  std::function<void(std::string_view)> warn;  // receives their warnings; may be empty
   CancelToken cancel;
   std::string boundary;                                     // 32 hex digits
   std::string policy;                                       // text of the policy file
@@ -43,7 +43,7 @@ struct PromptContent {
   sources::AgentPromptInput::Engine engine = sources::AgentPromptInput::Engine::kWorktree;
   const sources::Task* task = nullptr;
   std::string feedback, checks;
-  // Of a reviewer.
+  // For a reviewer.
   std::string patch;
   std::vector<sources::FileStat> patch_stat;
   std::optional<std::string> token;
