@@ -36,8 +36,8 @@ struct Proof {
   // context. kPrinted: code showed it, from data. kAsked: the question says it.
   enum class By { kNothing, kCited, kFound, kPrinted, kAsked } by = By::kNothing;
   std::string claim, ref;          // as written in the answer
-  std::string document;            // the document that proves it, or empty; with
-  std::uint64_t from = 0, to = 0;  // its bytes
+  std::string document;            // proves the claim; empty: none
+  std::uint64_t from = 0, to = 0;  // byte range of the proof in `document`
   std::string problem;             // why it is not proved, in a sentence; empty: it is proved
 
   // {"kind", "claim", "status", "ref", "document", "bytes", "problem"}

@@ -1,17 +1,16 @@
-// Where a text is cut so that the cuts stay where they are when the text changes elsewhere.
+// Cuts a text at positions that stay the same when the text changes elsewhere.
 //
 //   for (const std::uint64_t end : *ContentCuts(text, {.size = 16'000})) …;   // ends, ascending
 //
-// A position is a cut if the hash of the 64 bytes before it is small enough, so whether it is one
-// depends on those bytes alone: an edit changes the piece that it lies in, and hardly ever another.
-// The hash is `h = 2h + Gear(byte)` modulo 2^64, where Gear(0), Gear(1), … are the first 256
-// outputs of SplitMix64 from the state 0; `h` is small enough below 2^64 / size. It is not started
-// anew at a cut. Two rules keep pieces from 1/16 to 4 times the size, and look no farther back than
-// one cut:
+// A position is a cut if the hash of the 64 bytes before it is small enough, so it depends only on
+// those bytes: an edit changes the piece that contains it, and hardly ever another. The hash is
+// `h = 2h + Gear(byte)` modulo 2^64, where Gear(0), Gear(1), … are the first 256 outputs of
+// SplitMix64 from the state 0; `h` is small enough below 2^64 / size. It is not reset at a cut. Two
+// rules keep pieces between 1/16 and 4 times the size and look back no farther than one cut:
 //
-// - A cut nearer than size / 16 to the one before it is left out.
-// - A piece that is longer than 4 sizes is cut, as often as that takes, at the smallest `h` between
-//   1 and 3.75 sizes behind its begin (the first of equal ones).
+// - A cut nearer than size / 16 to the previous one is dropped.
+// - A piece longer than 4 sizes is cut, repeatedly if needed, at the smallest `h` (the first among
+//   equals) between 1 and 3.75 sizes after its start.
 //
 // Each cut then moves to the end of its line if that is at most size / 4 away, else to the end of
 // its character. Thread-safety: a pure function.
@@ -29,15 +28,15 @@
 namespace dossier::ask {
 
 struct ContentCutOptions {
-  std::uint64_t size = 16'000;      // bytes of a piece, on average
-  std::uint64_t most = UINT64_MAX;  // pieces
+  std::uint64_t size = 16'000;      // average bytes per piece
+  std::uint64_t most = UINT64_MAX;  // maximum number of pieces
 };
 
-inline constexpr std::uint64_t kLeastContentPiece = 64;  // bytes: what the hash looks at
+inline constexpr std::uint64_t kLeastContentPiece = 64;  // bytes: the hash's input
 
-// The end of each piece of `text`, which is UTF-8: the last is its size; none of an empty text.
-// Errors: kInvalidArgument for a size below kLeastContentPiece; kTooLong for more pieces than
-// `most`; kCancelled.
+// Returns the end of each piece of `text`, which must be UTF-8: the last is its size; empty for an
+// empty text. Errors: kInvalidArgument for a size below kLeastContentPiece; kTooLong for more
+// pieces than `most`; kCancelled.
 Result<std::vector<std::uint64_t>> ContentCuts(std::string_view text,
                                                const ContentCutOptions& options,
                                                const CancelToken& cancel = {});

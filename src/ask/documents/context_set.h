@@ -1,12 +1,12 @@
-// The documents of one question: read, described, kept as files that nothing can change.
+// The documents of one question: read, described, and kept as immutable files.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto context, LoadContext({{.path = "feed.ndjson"}}, options,
 //   cancel)); context->documents()[0].description.records.records;   // known at once
 //   DOSSIER_ASSIGN_OR_RETURN(const StoredText* text, context->Stored(0));  // waits for the copy
 //
-// The description comes first and the copy into the content store goes on in the background, so
-// that the first request leaves as soon as the file has been read once. The user's file is never
-// mapped: it may shrink. Thread-safety: all const methods from any thread.
+// The description comes first and the copy into the content store continues in the background, so
+// that the first request can be sent once the file has been read. The user's file is never mapped,
+// because it may shrink. Thread-safety: all const methods from any thread.
 
 #ifndef DOSSIER_ASK_DOCUMENTS_CONTEXT_SET_H_
 #define DOSSIER_ASK_DOCUMENTS_CONTEXT_SET_H_
@@ -33,37 +33,37 @@ namespace dossier::ask {
 struct ContextSource {
   std::string path;                 // a file, a folder, or "-"
   std::optional<std::string> text;  // instead of a path
-  // Of `text`, of which it says nothing; of a file instead of the last part of its path.
+  // Name of `text`, which has none; or replaces the last part of a file's path.
   std::string name;
-  std::vector<std::string> notes;  // on `text`, for the model and the user: sentences
-  // Of a copy at `path`: the path that the text is known by. `name` is its document's then.
+  std::vector<std::string> notes;  // about `text`, for the model and the user: sentences
+  // For a copy at `path`: the known path of the text; `name` is then its document's.
   std::string shown;
-  // Of what `text` is a part of, or equals: its records look alike. Null: unknown.
+  // Describes what `text` is a part of or equals: its records look alike. Null: unknown.
   const inspect::Description* like = nullptr;
-  std::optional<inspect::Part> part;  // of `text`, where it is one
-  // kNoFile: `name` is what code calls the text, and it is described as one without a name.
+  std::optional<inspect::Part> part;  // set if `text` is a part
+  // kNoFile: `name` is what code calls the text, which is described as unnamed.
   enum class Named : std::uint8_t { kFile, kNoFile } named = Named::kFile;
 };
 
 struct ContextOptions {
   inspect::Options inspect;
-  // Must outlive the set. Null: texts are kept in memory, and there may be no files.
+  // Must outlive the set. Null: texts are kept in memory, and files are not allowed.
   store::ContentStore* content = nullptr;
   std::uint64_t max_files = 10'000;
-  std::optional<Millis> stdin_silence;  // the longest before more comes; unset: any
-  // A larger file is named in the run's journal, not kept in `content`.
+  std::optional<Millis> stdin_silence;  // longest wait for more input; unset: no limit
+  // A larger file is only named in the run's journal, not stored in `content`.
   std::uint64_t copy_limit = 64ull << 20;  // bytes
-  // Opens a file for reading, for a caller who must see where each really lies; unset: any may be
-  // read. Its errors are those of the load.
+  // Opens a file for reading, for a caller that must check each file's real location; unset: any
+  // file may be read. Its errors become those of the load.
   std::function<Result<UniqueFd>(const std::string& path)> open;
-  // Whether files of a folder that hold secrets are read as well.
+  // Whether files in folders that contain secrets are read as well.
   enum class Secrets : std::uint8_t { kLeftOut, kRead } secrets = Secrets::kLeftOut;
-  // Set: the keys and passwords in files are replaced by [redacted:KIND] in all that is kept of
-  // them. The value is what a person may add so that they are not: "--allow-secrets".
+  // If set, keys and passwords in files are replaced by [redacted:KIND] in everything that is kept.
+  // The value is the option that a person can add to prevent that: "--allow-secrets".
   std::optional<std::string> redact_unless;
 };
 
-// A file that is only named: what tells later whether it is still the same.
+// A file that is only named, with what is needed to tell later whether it is unchanged.
 struct FileReference {
   std::string path;  // absolute
   std::uint64_t bytes = 0;
@@ -75,26 +75,26 @@ struct StoredText {
   UniqueFd fd;
   MappedFile map;
   std::string sha256;
-  std::optional<FileReference> named;  // the copy is gone when the set is
-  // Of the copy, if the file changed behind its description; else the document's own holds.
+  std::optional<FileReference> named;  // the copy is deleted with the set
+  // Of the copy, if the file changed after its description; otherwise the document's own is valid.
   std::optional<inspect::Description> description;
-  std::string changed;  // "feed.ndjson changed while it was read (10 bytes, now 12); …"; else empty
-  // Of an SQLite file: its bytes, with the two that name a write-ahead log set to say that there is
-  // none. `map` is then what its schema says, as text.
+  std::string changed;  // such as "feed.ndjson changed while it was read (10 bytes, now 12); …"
+  // For an SQLite file: its bytes, with the two that name a write-ahead log set to say that there
+  // is none. `map` is then its schema as text.
   UniqueFd database;
   std::uint64_t database_bytes = 0;
 };
 
 struct ContextDocument {
-  // Unique within the set: the base name, with its folder where that is needed to tell two apart,
-  // or the path below the folder given.
+  // Unique within the set: the base name, with its folder if needed to tell two apart, or the path
+  // below the given folder.
   std::string name;
   std::string path;
   inspect::Description description;
-  std::vector<std::string> warnings;            // as StoredText::changed, if that was seen at once
-  std::optional<inspect::SqliteFile> database;  // of an SQLite file, which only sql() reads
-  // What `inspect` says of the file where code is served something else: of a database, whose
-  // `description` is that of its schema, and of a compressed file, how it was packed.
+  std::vector<std::string> warnings;            // as StoredText::changed, if known at once
+  std::optional<inspect::SqliteFile> database;  // of an SQLite file, readable only by sql()
+  // What `inspect` says about the file if code is served something else: a database, whose
+  // `description` is its schema's, or a compressed file, with its compression.
   std::optional<inspect::Description> database_file;
   struct Packed {
     std::string kind;
@@ -103,7 +103,7 @@ struct ContextDocument {
   std::optional<Packed> packed;
 };
 
-// The description of the file that a document comes from, as `inspect` gives it.
+// Returns the description of a document's original file, as `inspect` gives it.
 inspect::Description DescriptionOfFile(const ContextDocument& document);
 
 class ContextSet {
@@ -113,23 +113,22 @@ class ContextSet {
   virtual const std::vector<ContextDocument>& documents() const = 0;
   virtual std::uint64_t characters() const = 0;
   virtual std::uint64_t bytes() const = 0;
-  // What the user should know of how the documents were chosen: a file that was given twice.
+  // Notes for the user on how the documents were chosen, such as a file that was given twice.
   virtual const std::vector<std::string>& notes() const = 0;
-  // Files of the folders given that are not among the documents: binary or unreadable ones,
-  // secrets, those beyond ContextOptions::max_files as far as they were seen.
+  // Number of files in the given folders that are not documents: binary or unreadable files,
+  // secrets, and those beyond ContextOptions::max_files as far as they were seen.
   virtual std::uint64_t files_left_out() const = 0;
-  // Waits until the copy of document `index` is complete. The pointer lives as long as the set.
+  // Waits until the copy of document `index` is complete. The pointer is valid as long as the set.
   virtual Result<const StoredText*> Stored(std::size_t index) const = 0;
-  // Waits for all copies, at most until then; false: some are not complete. Not beside Stored.
+  // Waits for all copies until then; false if some are incomplete. Not concurrently with Stored.
   virtual bool WaitForCopies(Clock::Steady until) const = 0;
 };
 
-// The SQLite files among the documents, for a session: they stand behind its texts. Waits for the
-// copies; the descriptors stay the set's. Errors: as ContextSet::Stored.
+// Returns the SQLite files among the documents for a session, where they follow its texts. Waits
+// for the copies; the set keeps the descriptors. Errors: as ContextSet::Stored.
 Result<std::vector<sandbox::Context>> DatabasesOf(const ContextSet& context);
 
-// Errors: kNotFound, kPermission, kIsDevice, kDamaged (binary), each
-// naming the path and the way out.
+// Errors: kNotFound, kPermission, kIsDevice, kDamaged (binary), each with the path and the remedy.
 Result<std::shared_ptr<const ContextSet>> LoadContext(const std::vector<ContextSource>& sources,
                                                       const ContextOptions& options,
                                                       const CancelToken& cancel);

@@ -1,13 +1,12 @@
-// How many tokens a context has, for people and for estimates: exact where a model's own vocabulary
-// is here and the texts are not huge, else from pieces of them.
+// Counts the tokens of a context, for people and for estimates: exactly if the model's own
+// vocabulary is available and the texts are not huge, otherwise from samples.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const ContextTokens size,
 //                            CountContext(*request.context, *model.counter, *clock));
 //   Print(size.exact ? "" : "about ", size.tokens);
 //   if (size.most > window) ReadInParts();
 //
-// Effort: about half a second at the most, however large the texts are.
-// Thread-safety: functions.
+// Takes about half a second at most, however large the texts are. Thread-safety: functions.
 
 #ifndef DOSSIER_ASK_DOCUMENTS_CONTEXT_TOKENS_H_
 #define DOSSIER_ASK_DOCUMENTS_CONTEXT_TOKENS_H_
@@ -23,11 +22,11 @@ namespace dossier::ask {
 
 struct ContextTokens {
   std::int64_t tokens = 0;
-  std::int64_t most = 0;  // what budgets are made with; `tokens` where the count is exact
+  std::int64_t most = 0;  // to use for budgets; `tokens` if the count is exact
   bool exact = true;
 };
 
-// Of the texts of all documents together. Errors: those of ContextSet::Stored.
+// Counts the texts of all documents together. Errors: those of ContextSet::Stored.
 Result<ContextTokens> CountContext(const ContextSet& context, const tokens::Counter& counter,
                                    const Clock& clock);
 

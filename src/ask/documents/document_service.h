@@ -1,5 +1,5 @@
-// The host's side of what `doc` and `records` do in the sandbox: positions and rows of the run's
-// documents, found without loading a text into a worker.
+// The host's side of `doc` and `records` in the sandbox: finds positions and rows in the run's
+// documents without loading a text into a worker.
 //
 //   DocumentService service(std::move(documents));
 //   std::string raw;
@@ -7,7 +7,7 @@
 //   // {"matches":[{"at":120,"len":5,"line":3,"line_at":100,"line_len":80}],"total":1,"cut":false}
 //
 // Requests come from a worker, so everything in them is checked: names, types, ranges. `ctx` is the
-// index of a document, 0 if left out. All offsets are bytes of its text; lines and records count
+// index of a document, 0 if missing. All offsets are bytes of its text; lines and records count
 // from 0, but `line` of a match from 1; ends are exclusive.
 //
 // method        arguments                                 value
@@ -41,8 +41,8 @@
 // char_to_byte  chars: [...]                              bytes: [...]
 // byte_to_char  bytes: [...]                              chars: [...]
 //
-// `lines` clamps like a Python slice, `records` gives at least one record if there is one.
-// Thread-safety: Handle from many threads; indexes are built when first needed, one at a time a
+// `lines` clamps like a Python slice; `records` returns at least one record if there is one.
+// Thread-safety: Handle from many threads. An index is built when first needed, one at a time per
 // document.
 
 #ifndef DOSSIER_ASK_DOCUMENTS_DOCUMENT_SERVICE_H_
@@ -70,17 +70,17 @@ class DocumentService {
   DocumentService(const DocumentService&) = delete;
   DocumentService& operator=(const DocumentService&) = delete;
 
-  // Whether `method` is one of those above.
+  // Returns true if `method` is one of those above.
   static bool Knows(std::string_view method);
 
-  // Answers one request. `raw_out` is set, to empty where the value has no {"blob":…}.
-  // Errors: kInvalidArgument with a sentence that names the argument; kNotFound for a method that
-  // does not exist; kTooLong for a record too large for a row; kCancelled.
+  // Answers one request. `raw_out` is always set; it is empty if the value has no {"blob":…}.
+  // Errors: kInvalidArgument with a sentence that names the argument; kNotFound for an unknown
+  // method; kTooLong for a record too large for a row; kCancelled.
   Result<Json> Handle(std::string_view method, const JsonObject& args, std::string* raw_out,
                       const CancelToken& cancel);
 
-  // Whether Handle would answer from what is known already, without reading through a text. False
-  // for a request that would build an index first.
+  // Returns true if Handle can answer without reading through a text, from what is already known.
+  // False for a request that would first build an index.
   bool IsQuick(std::string_view method, const JsonObject& args) const;
 
   const std::vector<TextDocument>& documents() const { return documents_; }
@@ -89,7 +89,7 @@ class DocumentService {
   Json SqlTables() const;
 
   std::vector<TextDocument> documents_;
-  std::vector<std::unique_ptr<ServedDocument>> served_;  // one a document
+  std::vector<std::unique_ptr<ServedDocument>> served_;  // one per document
 };
 
 }  // namespace dossier::ask

@@ -1,10 +1,10 @@
-// Words of a text as hashes, for search: no word is copied.
+// Reads the words of a text as hashes, for search, without copying them.
 //
 //   WordReader words("Two Gates, naïve");
 //   for (std::uint64_t word; words.Next(&word);) Count(word);   // two, gate, naïve
 //
 // Case is folded for Latin, Greek and Cyrillic letters; a plural s is dropped; each CJK character
-// is a word of its own. Thread-safety: one owner.
+// is a separate word. Thread-safety: one owner.
 
 #ifndef DOSSIER_ASK_DOCUMENTS_DOCUMENT_WORDS_H_
 #define DOSSIER_ASK_DOCUMENTS_DOCUMENT_WORDS_H_
@@ -17,11 +17,11 @@ namespace dossier::ask {
 class WordReader {
  public:
   explicit WordReader(std::string_view text) : text_(text) {}
-  // The hash of the next word; false at the end.
+  // Reads the next word's hash; returns false at the end.
   bool Next(std::uint64_t* word);
-  // Reads on from byte `at` of the text, which is not inside a word.
+  // Continues at byte `at` of the text, which must not be inside a word.
   void GoTo(std::size_t at) { at_ = at; }
-  // Where the word read last stands, in bytes of the text.
+  // The position of the word read last, in bytes of the text.
   std::size_t begin() const { return begin_; }
   std::size_t end() const { return at_; }
 
@@ -33,7 +33,7 @@ class WordReader {
   std::size_t at_ = 0, begin_ = 0;
 };
 
-// The hash that WordReader gives for `word` alone.
+// Returns the hash that WordReader gives for `word` alone.
 std::uint64_t WordHash(std::string_view word);
 
 }  // namespace dossier::ask

@@ -1,5 +1,5 @@
-// The documents of a context and the copies of them that are kept, of which some are made while the
-// model answers its first request.
+// The documents of a context and their copies, some of which are made while the model answers its
+// first request.
 //
 //   auto set = std::make_shared<LoadedContext>(std::move(documents), notes, left_out, cancel);
 //   set->StartCopies(options);
@@ -26,28 +26,28 @@
 
 namespace dossier::ask {
 
-inline constexpr std::size_t kCopyBlock = 1u << 20;  // bytes that are read at once
+inline constexpr std::size_t kCopyBlock = 1u << 20;  // bytes read at once
 
-// Decodes the whole source to UTF-8 into the store. What the description says of the encoding
-// holds. With `named` the copy has no name there. Errors: those of the source and of the store.
+// Decodes the whole source to UTF-8 into the store, with the encoding in the description. With
+// `named` the copy has no name there. Errors: those of the source and of the store.
 Result<StoredText> StoreDecoded(const inspect::ByteSource& source,
                                 const inspect::Description& description,
                                 const std::optional<FileReference>& named,
                                 const store::ContentStore& content, const CancelToken& cancel);
 
-// A text in memory that nobody can change any more, for a worker to map. Errors: kIo.
+// Makes an immutable text in memory, for a worker to map. Errors: kIo.
 Result<StoredText> Seal(std::string_view text, std::string_view name);
 
-// `named`: no copy of it is kept.
+// `named`: no copy of the file is kept.
 std::string ChangedSentence(std::string_view path, const inspect::SourceState& before,
                             const inspect::SourceState& now,
                             const std::optional<FileReference>& named);
 
-// One document and its copy, which may still be on its way.
+// One document and its copy, which may not be complete yet.
 struct LoadedDocument {
   ContextDocument document;
   std::shared_ptr<inspect::ByteSource> source;
-  // Of the source, when it was described; unset for what only we can change.
+  // State of the source when it was described; unset if only this program can change it.
   std::optional<inspect::SourceState> before;
   std::optional<FileReference> named;
   mutable std::once_flag joined;
@@ -57,11 +57,12 @@ struct LoadedDocument {
 
 class LoadedContext final : public ContextSet {
  public:
-  LoadedContext(std::vector<std::unique_ptr<LoadedDocument>> entries, std::vector<std::string> notes,
-                std::uint64_t files_left_out, const CancelToken& cancel);
+  LoadedContext(std::vector<std::unique_ptr<LoadedDocument>> entries,
+                std::vector<std::string> notes, std::uint64_t files_left_out,
+                const CancelToken& cancel);
   ~LoadedContext() override;
 
-  // Starts the copies that were put off.
+  // Starts the copies that were deferred.
   void StartCopies(const ContextOptions& options);
 
   const std::vector<ContextDocument>& documents() const override { return documents_; }

@@ -1,11 +1,11 @@
-// The folder of --out-dir: files that code writes for the user, one by one over the bridge.
+// The folder of --out-dir: code writes files for the user into it, one by one over the bridge.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto folder, OutFolder::Open("results"));
 //   folder->Write("table.csv", OutFolder::How::kNew, bytes);
 //   for (const OutFile& file : folder->Collect()) …;    // name, bytes, SHA-256
 //
-// Code can only write: the folder is not in its sandbox, and nothing of it is handed back. A name
-// is one plain name of a visible file; no folder, link or device can come to be here. What others
+// Code can only write: the folder is not in its sandbox, and its content is never returned. A file
+// name must be one plain, visible name, so no folder, link or device can be created. What others
 // put into the folder meanwhile is never followed, overwritten or listed. At most kMostOutBytes in
 // at most kMostOutFiles files. Thread-safety: all methods from any thread.
 
@@ -30,7 +30,7 @@ inline constexpr std::uint64_t kMostOutBytes = 1ull << 30;
 inline constexpr std::size_t kMostOutFiles = 1'000;
 
 struct OutFile {
-  std::string name, path;  // the path as the user named the folder
+  std::string name, path;  // path: with the folder as the user named it
   std::uint64_t bytes = 0;
   std::string sha256;
 };
@@ -39,27 +39,27 @@ JsonArray OutFilesJson(const std::vector<OutFile>& files);
 
 class OutFolder {
  public:
-  // What the folder may hold. kOfThisRun: the run began in it, and is repeated from its start; code
-  // that writes a file again puts it in the place of the one from before.
+  // What the folder may contain. kOfThisRun: the run started with this folder and is repeated from
+  // its start; a file that code writes again replaces the earlier one.
   enum class Held { kNothing, kOfThisRun };
-  // Makes the folder, with those above it, if it is not there. Errors: kUsage if it holds anything
-  // more (whose files would those be?) or is no folder; kIo, kPermission.
+  // Creates the folder and its parents if missing. Errors: kUsage if it contains anything else
+  // (whose origin would be unclear) or is not a folder; kIo, kPermission.
   static Result<std::unique_ptr<OutFolder>> Open(const std::string& path,
                                                  Held held = Held::kNothing);
 
-  enum class How { kNew, kAppend };  // kNew: also in the place of what code wrote before
-  // Errors, sentences for the code: kInvalidArgument (the name), kLimit (bytes, files), kIo.
+  enum class How { kNew, kAppend };  // kNew: also replaces what code wrote before
+  // Errors (sentences for the code): kInvalidArgument (the name), kLimit (bytes, files), kIo.
   Status Write(std::string_view name, How how, std::string_view bytes);
 
-  // What was written, sorted by name, as it lies on the disk now. `lost`: a sentence for each file
-  // that is no longer what code wrote.
+  // Returns what was written, sorted by name, as it is on the disk now. `lost` gets a sentence for
+  // each file that is no longer what code wrote.
   std::vector<OutFile> Collect(std::vector<std::string>* lost) const;
 
  private:
   OutFolder(std::string path, UniqueFd fd, Held held)
       : path_(std::move(path)), fd_(std::move(fd)), held_(held) {}
 
-  // What tells a file of ours from one that took its place.
+  // Distinguishes a file of ours from one that replaced it.
   struct Written {
     std::uint64_t bytes = 0;
     std::uint64_t device = 0, inode = 0;

@@ -1,6 +1,6 @@
-// One document behind DocumentService: its indexes, and the answer to each method.
+// Serves one document of a DocumentService: its indexes, and the answer to each method.
 //
-// Thread-safety: all methods from any thread; an index is built once, others who need it wait.
+// Thread-safety: all methods from any thread; an index is built once, and others that need it wait.
 
 #ifndef DOSSIER_ASK_DOCUMENTS_SERVED_DOCUMENT_H_
 #define DOSSIER_ASK_DOCUMENTS_SERVED_DOCUMENT_H_
@@ -21,7 +21,7 @@
 
 namespace dossier::ask {
 
-// Lines and characters of a large text, found through sparse indexes.
+// Finds lines and characters of a large text through sparse indexes.
 //
 //   LineIndex lines(text);
 //   text.substr(lines.Start(3), lines.Start(5) - lines.Start(3));  // lines 3 and 4, from 0
@@ -39,14 +39,14 @@ class LineIndex {
   explicit LineIndex(std::string_view text);
 
   std::uint64_t count() const { return count_; }
-  // Where line `line` (from 0) starts; the end of the text for count() and beyond.
+  // Returns where line `line` (from 0) starts; the end of the text for count() and beyond.
   std::uint64_t Start(std::uint64_t line) const;
-  // The line that holds the byte at `offset`; that of the last byte at the end of the text.
+  // Returns the line of the byte at `offset`; at the end of the text, the line of the last byte.
   std::uint64_t LineAt(std::uint64_t offset) const;
 
  private:
   std::string_view text_;
-  std::vector<std::uint64_t> starts_;  // of lines 0, kStride, 2 kStride…
+  std::vector<std::uint64_t> starts_;  // starts of lines 0, kStride, 2 kStride…
   std::uint64_t count_ = 0;
 };
 
@@ -57,30 +57,30 @@ class CharacterIndex {
   explicit CharacterIndex(std::string_view text);
 
   std::uint64_t count() const { return count_; }
-  // Where character `character` starts; the end of the text for count() and beyond.
+  // Returns where character `character` starts; the end of the text for count() and beyond.
   std::uint64_t ToByte(std::uint64_t character) const;
-  // The character that holds the byte at `offset`; count() at the end of the text and beyond.
+  // Returns the character of the byte at `offset`; count() at the end of the text and beyond.
   std::uint64_t ToCharacter(std::uint64_t offset) const;
 
  private:
   std::string_view text_;
-  std::vector<std::uint64_t> before_;  // characters that start in front of each block
+  std::vector<std::uint64_t> before_;  // characters that start before each block
   std::uint64_t count_ = 0;
 };
 
-// What every answer needs besides the document.
+// What every method needs besides the document.
 struct ServedCall {
   const Arguments& arguments;
   std::string& raw_out;
   const CancelToken& cancel;
 };
 
-// What stands in a document where a row should be and is none: how often, and why for the first
+// Content of a document in place of a row that is not a row: the count, and reasons for the first
 // few.
 struct SkippedRows {
   std::uint64_t count = 0;
   std::string reasons;
-  std::string_view fate = "could not be read";  // or were left out
+  std::string_view fate = "could not be read";  // or "were left out"
 };
 SkippedRows SkippedRowsOf(const inspect::Description& description);
 
@@ -89,7 +89,7 @@ class ServedDocument {
   // `document` must outlive this.
   explicit ServedDocument(const TextDocument& document) : document_(document) {}
 
-  // Which indexes are there already.
+  // Which indexes exist already.
   struct Built {
     bool lines = false, characters = false, records = false;
   };
@@ -117,7 +117,7 @@ class ServedDocument {
   Result<const inspect::RecordReader*> Reader(const CancelToken& cancel);
 
   const TextDocument& document_;
-  std::mutex mutex_;  // guards the building of the indexes; once built they do not change
+  std::mutex mutex_;  // guards the building of indexes; built ones do not change
   std::optional<LineIndex> lines_;
   std::optional<CharacterIndex> characters_;
   std::optional<inspect::RecordReader> reader_;

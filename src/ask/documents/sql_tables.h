@@ -1,14 +1,14 @@
-// The tables that `sql` finds in the documents of a run, as the model and the session are told of
-// them.
+// Names and columns of the tables that `sql` finds in the documents of a run, for the model and the
+// session.
 //
 //   const std::vector<SqlTable> tables = SqlTablesOf(documents);
 //   tables[0].names;                       // {"records"}, or {"orders.csv", "orders"}
 //   SqlHint(context.documents());          // "SQL tables for sql(query): …", for the first message
 //
-// One document with records is the table `records`; of several each is found by its name, and by
-// that without its ending where no other has it. A column is a field at the top of a record: of its
-// declared type a whole number, a number, a text, or none where values of several kinds were seen.
-// Names that SQLite would take for one get a number: id, ID_2. Thread-safety: pure functions.
+// A single document with records is the table `records`; one of several is found by its name, and
+// by its name without extension if that is unique. A column is a top-level field of a record. Its
+// declared type is integer, real or text, or empty if values of several kinds were seen. Names that
+// SQLite would treat as equal get a number: id, ID_2. Thread-safety: pure functions.
 
 #ifndef DOSSIER_ASK_DOCUMENTS_SQL_TABLES_H_
 #define DOSSIER_ASK_DOCUMENTS_SQL_TABLES_H_
@@ -43,20 +43,20 @@ struct SqlDocument {
   const inspect::Description* description;
 };
 
-// The columns are those that the description knows, of its first records.
+// Uses the columns in the description, which come from its first records.
 std::vector<SqlTable> SqlTablesOf(std::span<const SqlDocument> documents);
 
-// [{"ctx":0,"names":["records"]}], as the worker reads it.
+// Returns [{"ctx":0,"names":["records"]}], as the worker reads it.
 JsonArray SqlTablesJson(const std::vector<SqlTable>& tables);
 
-// The columns of all records, each looked at: those of the description first.
+// Returns the columns of all records, reading each one; those of the description come first.
 // Errors: as RecordReader::ReadJson; kCancelled.
 Result<std::vector<SqlColumn>> AllSqlColumns(const inspect::RecordReader& reader,
                                              const inspect::Description& description,
                                              const CancelToken& cancel);
 
-// Tables, columns, types and numbers of rows, of SQLite files as well; empty if there are none.
-// Holds text from the files: whoever puts it into a prompt fences it.
+// Describes tables, columns, types and numbers of rows, also of SQLite files; empty if there are
+// none. Contains text from the files, so a prompt must fence it.
 std::string SqlHint(const std::vector<ContextDocument>& documents);
 
 }  // namespace dossier::ask

@@ -96,7 +96,7 @@ class Subcalls {
   // reply is already known.
   void Send(Outgoing out, const CancelToken& cancel, Done done);
 
-  // Returns the model that `args.model` names, else `otherwise`. Errors: kInvalidArgument.
+  // Returns the model in `args.model` or `otherwise`. Errors: kInvalidArgument, with known names.
   Result<const driver::BoundModel*> NamedModel(const JsonObject& args,
                                                const driver::BoundModel& otherwise) const;
   // Returns the prompts of a batch. Errors: kInvalidArgument if one is not a prompt, or blank.
