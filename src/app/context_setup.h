@@ -1,4 +1,4 @@
-// The context commands of a run, from the configuration and what the caller adds.
+// Sets up the context commands of a run, from the configuration and what the caller adds.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(PreparedContext context, PrepareContext({.exec = {"ls"}}, config));
 //   chat::CommandContext source(context.setup);
@@ -22,15 +22,15 @@
 namespace dossier::app {
 
 struct ContextWish {
-  std::vector<std::string> exec;       // commands, beside those of the configuration
+  std::vector<std::string> exec;       // commands in addition to the configured ones
   std::vector<std::string> variables;  // KEY=VALUE, for templates in commands
-  std::int64_t jobs = 16;              // commands that run at once
-  Millis deadline{120'000};            // of all commands together
+  std::int64_t jobs = 16;              // maximum number of concurrent commands
+  Millis deadline{120'000};            // for all commands together
 };
 
 struct PreparedContext {
   chat::ContextSetup setup;
-  std::unique_ptr<store::ContentStore> whole_outputs;  // of keep_full; `setup` points to it
+  std::unique_ptr<store::ContentStore> whole_outputs;  // for keep_full; `setup` points to it
 };
 // Errors: kConfig (a command), kUsage (a variable), kIo.
 Result<PreparedContext> PrepareContext(const ContextWish& wish, const config::Config& config);

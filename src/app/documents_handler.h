@@ -1,4 +1,4 @@
-// Answers code that runs with documents and without a model: `doc`, `records`, `budget()`.
+// Answers calls of code that runs with documents but no model: `doc`, `records`, `budget()`.
 //
 //   DocumentsHandler handler(std::move(documents));
 //   session->Run(code, options, handler);

@@ -1,10 +1,10 @@
-// The configuration that a library goes by, which has no flags and nobody to ask: the user's own,
-// and a project's where the caller names the project.
+// Loads the configuration for a library, which has no flags and nobody to ask: the user's own, and
+// a project's if the caller names the project.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadOwnConfig());
 //   DOSSIER_ASSIGN_OR_RETURN(const config::Config project, LoadProjectConfig("/src/it", decide));
 //
-// Thread-safety: reads the environment and a file; must not run beside setenv.
+// Thread-safety: reads the environment and a file; must not run concurrently with setenv.
 
 #ifndef DOSSIER_APP_LOAD_CONFIG_H_
 #define DOSSIER_APP_LOAD_CONFIG_H_
@@ -20,47 +20,47 @@
 
 namespace dossier::app {
 
-// No file of a project is read. Errors: kConfig with FILE:LINE:COL, or if there is no home;
-// kRefused for a file that others may write.
+// Reads no project's file. Errors: kConfig with FILE:LINE:COL, or if there is no home; kRefused for
+// a file that others may write.
 Result<config::Config> LoadOwnConfig();
 
-// All layers, seen from `folder`; `decide` is asked about files that can run code or redirect data.
-// Errors: as config::LoadConfig; kNotFound (the folder).
+// Loads all layers as seen from `folder`; `decide` is asked about files that can run code or
+// redirect data. Errors: as config::LoadConfig; kNotFound (the folder).
 Result<config::Config> LoadProjectConfig(const std::string& folder, const config::Decide& decide);
 
-// A decision about a project's file that asks nobody: what a person approved before counts.
-// Errors: kRefused, saying how it is approved; kDamaged (the list of approvals).
+// Decides about a project's file without asking: it is used if a person approved it before. Errors:
+// kRefused, with how to approve it; kDamaged (the list of approvals).
 Status UseIfApproved(const config::Question& question);
 
-// What `dossier.yml` and `agentnet.edn` of a repository say about agents and the header.
-// `folder`: anywhere in the repository. `decide` says whether the repository's file may be used.
-// Errors: kConfig, and what `decide` returns.
+// Reads what `dossier.yml` and `agentnet.edn` of a repository say about agents and the header.
+// `folder` is any path inside the repository. `decide` says whether the repository's file may be
+// used. Errors: kConfig, and those of `decide`.
 Result<sources::AgentsConfig> LoadAgents(const config::Config& config, const std::string& folder,
                                          const config::Decide& decide);
 
-// Where layouts and templates are looked for.
+// Folders in which layouts and templates are searched.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const assembly::AssetFolders folders,
 //                            AssetFoldersFor("mine", decide));
 //
-// A project's `.dossier` needs trust, as its configuration does; what a caller, a variable or the
-// user's own folder names is the user's. In this order: the folder given, $DOSSIER_LAYOUTS_DIR,
-// .dossier of the current folder, the user's configuration folder; then what is built in. Each
-// holds layouts/ and prompts/. Thread-safety: reads the environment and the file system.
+// A project's `.dossier` needs trust, like its configuration; folders named by a caller, a variable
+// or the user's own folder are the user's. Search order: the given folder, $DOSSIER_LAYOUTS_DIR,
+// .dossier of the current folder, the user's configuration folder; then the built-in files. Each
+// has layouts/ and prompts/. Thread-safety: reads the environment and the file system.
 
 // `layouts_dir` may be empty. `decide` says whether layouts or prompts of the project may be used;
-// its error is returned. Errors: kNotFound if a folder that was named is not there.
+// its error is returned. Errors: kNotFound if a named folder does not exist.
 Result<assembly::AssetFolders> AssetFoldersFor(const std::string& layouts_dir,
                                                const config::Decide& decide);
 
-// The same folders for those who only look at what is there.
+// Returns the same folders for callers that only list what exists.
 Result<assembly::AssetFolders> AllAssetFolders(const std::string& layouts_dir);
 
-// Without the project's: what a library uses that does not know in whose folder it runs.
+// Leaves out the project's: for a library, which does not know in whose folder it runs.
 Result<assembly::AssetFolders> UserAssetFolders(const std::string& layouts_dir);
 
-// The folder of layouts/ and prompts/ that `name` means: itself, or the one whose layouts/ it is.
-// Errors: kNotFound, with `flag` in front of the name, if it is not there or holds neither.
+// Returns the folder of layouts/ and prompts/ that `name` means: itself, or its parent if it is
+// layouts/. Errors: kNotFound, with `flag` before the name, if it is missing or has neither.
 Result<std::string> NamedAssetFolder(std::string_view flag, const std::string& name);
 
 }  // namespace dossier::app

@@ -1,11 +1,11 @@
-// A model as an address: for what speaks HTTP to it itself, such as `eval`, whose proxy stands
-// between systems and the model.
+// Provides a model as an address, for code that speaks HTTP to it directly, such as `eval`, whose
+// proxy is between systems and the model.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const ModelEndpoint model, OpenEndpoint(settings, say, cancel));
 //   Post(model.base_url + "/chat/completions", model.headers, body);
 //
-// The local model is started, a script is served on loopback while `server` lives. Thread-safety: a
-// function over files, the environment and the network.
+// The local model is started, and a script is served on loopback, while `server` exists.
+// Thread-safety: a function over files, the environment and the network.
 
 #ifndef DOSSIER_APP_MODEL_ENDPOINT_H_
 #define DOSSIER_APP_MODEL_ENDPOINT_H_
@@ -25,17 +25,17 @@
 namespace dossier::app {
 
 struct ModelEndpoint {
-  driver::BoundModel bound;          // its name, window, prices, counter
+  driver::BoundModel bound;          // name, window, prices, counter
   std::string base_url;              // "https://api.openai.com/v1"
-  std::vector<std::string> headers;  // with the key: never to be shown
-  // The same where it says which server is meant; empty for one on any free port of this machine.
+  std::vector<std::string> headers;  // including the key: never show them
+  // The address if it identifies the server; empty for one on any free port of this machine.
   std::string address;
-  std::string weights;  // SHA-256 of the local model's weights, where it is known
-  std::string script;   // SHA-256 of the file that a scripted model answers from
+  std::string weights;  // SHA-256 of the local model's weights, if known
+  std::string script;   // SHA-256 of a scripted model's file
   std::shared_ptr<HttpListener> server;
 };
 
-// Errors: as OpenModel; kUnavailable for a provider that does not speak as OpenAI does.
+// Errors: as OpenModel; kUnavailable for a provider that is not OpenAI-compatible.
 Result<ModelEndpoint> OpenEndpoint(const ModelSettings& settings,
                                    const std::function<void(std::string_view)>& say,
                                    const CancelToken& cancel);

@@ -16,13 +16,13 @@
 
 namespace dossier::app {
 
-// What the runs in the window have left; unset where nothing limits it. Errors: kLimit where they
-// have left nothing; kConfig (a window without a limit, or a limit without a window); those of
+// Returns what the runs in the window have left; unset if nothing limits it. Errors: kLimit if
+// nothing is left; kConfig (a window without a limit, or a limit without a window); those of
 // ask::SpentSince.
 Result<ask::WindowRest> RestOfWindow(const config::SpendingLimits& configured,
                                      store::Journal& journal);
 
-// Lowers the limits of a run to that. Errors: the same.
+// Lowers the limits of a run to that rest. Errors: the same.
 Status ApplyWindow(const config::SpendingLimits& configured, store::Journal& journal,
                    ask::Limits* limits);
 
