@@ -1,4 +1,4 @@
-// What lies behind the handles of the public headers, for the functions of this room alone.
+// Gives this room's functions access to the implementations behind the public handles.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Model::Impl* opened, ModelAccess::Of(options.model));
 //   opened->opened.root.gate->Complete(…);
@@ -32,12 +32,12 @@ namespace dossier {
 struct Model::Impl {
   app::OpenedModel opened;
   std::optional<double> temperature;
-  std::string stored;  // the name by which a conversation's file says which model it is
+  std::string stored;  // the model's name in a conversation's file
 };
 
 class ModelAccess {
  public:
-  // Errors: kInvalidArgument for a handle that is none.
+  // Errors: kInvalidArgument for an empty handle.
   static Result<std::shared_ptr<const Model::Impl>> Of(const Model& model);
 };
 
@@ -47,7 +47,7 @@ struct SandboxPool::Impl {
 
 class SandboxPoolAccess {
  public:
-  // Null for a handle that is none.
+  // Returns null for an empty handle.
   static std::shared_ptr<sandbox::Pool> Of(const SandboxPool& pool) {
     return pool.impl_ ? pool.impl_->pool : nullptr;
   }
@@ -63,25 +63,25 @@ struct Memory::Impl {
 
 class MemoryAccess {
  public:
-  // Null for a handle that is none.
+  // Returns null for an empty handle.
   static const Memory::Impl* Of(const Memory& memory) { return memory.impl_.get(); }
 };
 
-// Pieces that several functions need.
+// Helpers shared by several functions.
 Usage UsageOf(const model::LedgerUse& use);
 Usage UsageOf(const model::Usage& usage);
 RunEvent RunEventOf(const store::Event& event);
-// `on_event` as rooms call it: one call at a time, whatever thread it comes from. Empty for none.
+// Adapts `on_event` for the other rooms: one call at a time, from any thread. Empty if empty.
 std::function<void(const store::Event&)> WatchOf(
     const std::function<void(const RunEvent& event)>& on_event);
 std::vector<Message> MessagesOf(const assembly::Messages& messages);
-// Errors: kInvalidArgument for a role that no prompt has.
+// Errors: kInvalidArgument for a role that prompts do not have.
 Result<assembly::Messages> PromptOf(const std::vector<Message>& messages);
-// Makers of layouts' sections by `config`; of a repository's file what a person approved counts.
+// Makes the section makers for layouts by `config`; a repository's file counts as far as approved.
 driver::SectionMakers SectionMakersOf(const config::Config& config, CancelToken cancel = {});
 driver::BoundModel ChatModelOf(const Model::Impl& model);
 
-// The pool and the limits that options ask for.
+// Return the pool settings and the limits that the options ask for.
 sandbox::PoolOptions PoolOptionsOf(const SandboxOptions& options);
 sandbox::Limits LimitsOf(const SandboxOptions& options);
 
