@@ -17,7 +17,7 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::int64_t kMemoryShare = 8;  // of the window, at most, beside memory_budget_chars
+constexpr std::int64_t kMemoryShare = 8;  // maximum part of the window, besides memory_budget_chars
 
 // The prompts and checks for small models are about Python.
 Profile ResolveProfile(const Request& request, const EngineOptions& options) {
@@ -26,7 +26,7 @@ Profile ResolveProfile(const Request& request, const EngineOptions& options) {
   return options.root.entry.capability.profile == "small" ? Profile::kSmall : Profile::kLarge;
 }
 
-// What fits a sub-call, in characters of ordinary text.
+// Returns the longest text that fits a sub-call, in characters of ordinary text.
 std::int64_t SubcallChars(const driver::BoundModel& sub) {
   const auto tokens = static_cast<double>(SubcallTokens(sub));
   const double chars = tokens * sub.entry.bytes_per_token / (1.0 + sub.entry.margin);
@@ -38,7 +38,7 @@ std::optional<Demand> DemandOf(CitationCheck check) {
   return check == CitationCheck::kAll ? std::optional(Demand::kAll) : std::nullopt;
 }
 
-// The request with the requirement that its check of citations stands for.
+// Returns the request with the requirement that its citation check stands for.
 Request WithEvidence(Request request) {
   if (const auto demand = DemandOf(request.citations)) {
     request.requirements.push_back(RequireEvidence(*demand, request.question, request.context));
@@ -46,7 +46,7 @@ Request WithEvidence(Request request) {
   return request;
 }
 
-// All of the context once, by the tokens of the model that reads it.
+// Estimates reading the whole context once, in tokens of the model that reads it.
 Result<CallEstimate> EstimateReading(const RunState& run) {
   if (run.request.limits.depth == 0) return CallEstimate();
   const driver::BoundModel& sub = run.options.sub;
@@ -63,7 +63,7 @@ Result<CallEstimate> EstimateReading(const RunState& run) {
   return all;
 }
 
-// What the closing request needs is kept back by the loop that makes it (CallLoop::KeepClosing).
+// The loop reserves what its closing request needs (CallLoop::KeepClosing).
 model::LedgerLimits MakeLimits(const Limits& limits, const Clock& clock) {
   model::LedgerLimits out;
   out.calls = limits.calls;
@@ -73,7 +73,7 @@ model::LedgerLimits MakeLimits(const Limits& limits, const Clock& clock) {
   return out;
 }
 
-// Time in seconds, cost in US dollars.
+// Reports time in seconds, cost in US dollars.
 void AddLedgerLimits(const model::Ledger& ledger, const Limits& given, Millis elapsed,
                      std::vector<LimitHit>* hits) {
   const auto part = [](std::int64_t number, double whole) {
@@ -100,7 +100,7 @@ void AddLedgerLimits(const model::Ledger& ledger, const Limits& given, Millis el
   }
 }
 
-// They may have been billed: each counts with its prompt.
+// Counts unanswered requests, which may have been billed, with their prompts.
 void CountUnanswered(const Replay& replay, const EngineOptions& options, model::Ledger* ledger) {
   model::Request request;
   request.sampling.max_output = 0;
@@ -114,7 +114,7 @@ void CountUnanswered(const Replay& replay, const EngineOptions& options, model::
   }
 }
 
-// `parents`: a part of what `use` counts.
+// `parents` is a part of what `use` counts.
 void TakeOff(const model::LedgerUse& parents, model::LedgerUse* use) {
   const model::Usage& part = parents.spent.total;
   model::Usage& whole = use->spent.total;
@@ -141,7 +141,7 @@ class Engine::Impl {
     if (!options_.clock) options_.clock = SystemClock();
   }
 
-  // `how`: null for a new run.
+  // `how` is null for a new run.
   Result<Outcome> Run(const Request& request, const CancelToken& cancel, EventSink& events,
                       const Continuation* how);
   Result<Plan> DryRun(const Request& request, const CancelToken& cancel);
@@ -153,7 +153,7 @@ class Engine::Impl {
                                                     const CancelToken& cancel,
                                                     PromptBook* prompts) const;
   Result<std::shared_ptr<Replay>> ReadRecord(const Request& request, const Continuation& how) const;
-  // What all calls of a run share.
+  // State that all calls of a run share.
   struct Shared {
     const PromptBook& prompts;
     model::Ledger& ledger;
@@ -179,7 +179,7 @@ class Engine::Impl {
   std::shared_ptr<sandbox::Pool> made_pool_;
 };
 
-// What a user's layouts add to the prompts: read once a run, so that all its prompts hold the same.
+// Reads what a user's layouts add to the prompts, once per run, so that all its prompts agree.
 Result<std::vector<std::string>> Engine::Impl::ReadUserSections(const Request& request,
                                                                 const CancelToken& cancel,
                                                                 PromptBook* prompts) const {
@@ -189,7 +189,7 @@ Result<std::vector<std::string>> Engine::Impl::ReadUserSections(const Request& r
                                     .cancel = cancel});
 }
 
-// What is recorded, checked: the run may go on with this request.
+// Reads and checks the record: the run may continue with this request.
 Result<std::shared_ptr<Replay>> Engine::Impl::ReadRecord(const Request& request,
                                                          const Continuation& how) const {
   if (!options_.journal) return MakeError(ErrorCode::kInvalidArgument, "resume needs a journal");
@@ -278,7 +278,7 @@ void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
   for (const std::string& said : run.shown_memory.said) run.log.Warn("memory", Json(said));
 }
 
-// Once a run: every prompt of it shows the same, so that the provider's cache holds.
+// Renders memory once per run: all its prompts show the same, so that the provider's cache works.
 Status Engine::Impl::ShowMemory(RunState& run, RunMemory::Writes writes,
                                 const Replay* replay) const {
   if (!run.request.memory.store) return {};
@@ -295,7 +295,7 @@ Status Engine::Impl::ShowMemory(RunState& run, RunMemory::Writes writes,
   return {};
 }
 
-// What a limit did not leave unfinished. A memory that cannot be written costs no answer.
+// Stores the answer unless a limit left it unfinished. A failure to write does not lose the answer.
 void Engine::Impl::KeepAnswer(RunState& run, const CallResult& result) const {
   const bool answered =
       result.status == RunStatus::kFinal || result.status == RunStatus::kExtracted;
@@ -319,8 +319,8 @@ void Engine::Impl::KeepAnswer(RunState& run, const CallResult& result) const {
                  .details = {{"kind", "answer"}, {"ref", answer.run}}});
 }
 
-// Images that no model will be shown are a mistake of whoever asked; whoever goes on with a run has
-// asked before.
+// Images that no model will be shown are the caller's mistake. A continued run was checked when it
+// started.
 Status Engine::Impl::CheckMedia(const Request& request) const {
   if (request.media.empty()) return {};
   DOSSIER_RETURN_IF_ERROR(CheckNamesDiffer(request.media));
@@ -368,7 +368,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> told,
                            ReadUserSections(request, cancel, &prompts));
   model::LedgerLimits limits = MakeLimits(request.limits, *options_.clock);
-  // What is repeated costs no time of the run's.
+  // Replaying uses none of the run's time.
   if (replay) limits.deadline.reset();
   model::Ledger ledger(limits, options_.clock);
   if (replay) {
@@ -439,7 +439,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   return outcome;
 }
 
-// Null where there is no sandbox, which shows when it is needed.
+// Null if there is no sandbox; the error is reported when one is needed.
 std::unique_ptr<BegunSession> Engine::Impl::BeginCode(const RunState& run) {
   const auto pool = GetPool();
   return pool ? BeginSession(run, **pool) : nullptr;
@@ -450,7 +450,7 @@ CallResult Engine::Impl::Recursive(RunState& run, std::unique_ptr<BegunSession> 
   auto pool = GetPool();
   if (!pool) return {.status = RunStatus::kFailed, .error = pool.error()};
   CallEnd end = RunCall(run, **pool, std::move(begun));
-  // A plain call saw all of it.
+  // A plain call read all of it.
   outcome->evidence.read_by_models = run.plain ? 1 : end.read.by_models;
   outcome->evidence.read_by_code = end.read.by_code;
   outcome->sandbox = std::move(end.sandbox);

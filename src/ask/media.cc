@@ -66,8 +66,8 @@ Result<Medium> MediumOf(std::string name, std::string from, std::string_view byt
   if (type.empty()) {
     return MakeError(ErrorCode::kInvalidArgument, "{} is no image (PNG, JPEG, GIF, WebP)", from);
   }
-  // A file that begins as an image may have been cut off: a provider would refuse it late, or a
-  // model make something up.
+  // A file that starts like an image may have been cut off: a provider would reject it late, or a
+  // model would make something up.
   DOSSIER_ASSIGN_OR_RETURN(
       const inspect::Description about,
       inspect::Describe(*inspect::MemorySource(std::string(bytes), from), {}, cancel));

@@ -1,4 +1,4 @@
-// Names, exit codes and JSON of what a run ends in.
+// Names, exit codes and JSON of a run's results.
 
 #include "ask/engine.h"
 
@@ -86,7 +86,7 @@ int Outcome::exit_code() const {
     case RunStatus::kExtracted:
       return ExitCode(ErrorCode::kLimit);
     case RunStatus::kPartial:
-      // What the caller asked to be told of counts more than that the answer is a part.
+      // A problem that the caller asked about takes precedence over a partial answer.
       for (const ErrorCode told :
            {ErrorCode::kSchema, ErrorCode::kCheckFailed, ErrorCode::kRefused}) {
         if (error && error->code == told) return ExitCode(told);
@@ -96,7 +96,7 @@ int Outcome::exit_code() const {
       return ExitCode(ErrorCode::kCancelled);
     case RunStatus::kNone:
     case RunStatus::kFailed:
-      // The codes of a limit and of a part promise an answer; here there is none.
+      // The exit codes for limits and partial answers promise an answer; here there is none.
       return error && error->code != ErrorCode::kLimit && error->code != ErrorCode::kPartial
                  ? ExitCode(error->code)
                  : 1;

@@ -10,22 +10,22 @@ namespace dossier::ask {
 namespace {
 
 constexpr double kNano = 1e9;
-constexpr std::size_t kMostRuns = 100'000;  // looked at for one window
+constexpr std::size_t kMostRuns = 100'000;  // examined for one window
 
 bool Passes(const CallEstimate& whole, const CallEstimate& agreed, const ConfirmAbove& above) {
   const auto nano = [](const CallEstimate& estimate) {
     return static_cast<double>(estimate.nano_usd.value_or(0));
   };
-  // To what a person agreed once, twice as much is agreed: else every request would ask.
+  // After a person agreed once, up to twice as much is agreed: otherwise every request would ask.
   const bool calls = above.calls && whole.calls > std::max(*above.calls, 2 * agreed.calls);
-  // A price that nobody knows may be any.
+  // An unknown price may be any price.
   const bool usd =
       above.usd && (!whole.nano_usd ? agreed.calls == 0
                                     : nano(whole) > std::max(*above.usd * kNano, 2 * nano(agreed)));
   return calls || usd;
 }
 
-// The tokens and the money of an event. Engines and conversations write usage differently.
+// Returns the tokens and the money of an event. Engines and conversations write usage differently.
 Spent UsageOf(const Json& data) {
   const Json* nested = Find(data, "usage");
   const Json& usage = nested ? *nested : data;
@@ -34,8 +34,8 @@ Spent UsageOf(const Json& data) {
           .nano_usd = number(nested ? "cost_nano_usd" : "nano_usd")};
 }
 
-// Adds what one event of a journal says was taken. `whole`: all of the run counts, so that its sum
-// does, in which those requests are that failed or were interrupted and have no reply.
+// Adds the usage in one event. `whole`: the whole run counts, so its total is used, which includes
+// requests that failed or were interrupted and have no reply.
 void Count(std::string_view type, const Json& data, bool whole, Spent* spent) {
   if (type == "request.sent") ++spent->calls;
   if (type == "reply.received" && !Find(data, "from_cache")) {
@@ -107,7 +107,7 @@ Status SpendGuard::Allow(const CallEstimate& planned) {
 }
 
 Result<Spent> SpentSince(store::Journal& journal, Clock::Wall since) {
-  // A run that began before may have gone on into the window.
+  // A run that started earlier may have continued into the window.
   constexpr std::chrono::hours kLongestRun{24 * 7};
   const std::string from = FormatTime(since), oldest = FormatTime(since - kLongestRun);
   Spent spent;
@@ -117,7 +117,7 @@ Result<Spent> SpentSince(store::Journal& journal, Clock::Wall since) {
     Spent of_run;
     DOSSIER_RETURN_IF_ERROR(
         journal.ForEachEvent(run.run, [&](const store::StoredEvent& event) -> Status {
-          // What a fork has of its parent counts there.
+          // What a fork took over from its parent is counted there.
           if (event.type == "run.forked") of_run = {};
           const bool counts = event.type == "request.sent" || event.type == "reply.received" ||
                               event.type == "run.finished";

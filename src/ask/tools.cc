@@ -16,11 +16,11 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kMostOutput = 4u << 20;  // bytes of one call; a message to code has a limit
-constexpr std::size_t kMostSaid = 500;         // code points of what a failed program printed
+constexpr std::size_t kMostOutput = 4u << 20;  // bytes per call; messages to code are limited
+constexpr std::size_t kMostSaid = 500;         // code points of a failed program's output
 constexpr std::int64_t kMostRetries = 20;
 
-// Words of either language of the code that can be no name.
+// Keywords of either language, which cannot be names.
 constexpr std::string_view kKeywords[] = {
     "False",    "None",     "True",       "and",     "arguments", "as",     "assert",
     "async",    "await",    "break",      "case",    "catch",     "class",  "const",
@@ -32,7 +32,7 @@ constexpr std::string_view kKeywords[] = {
     "return",   "static",   "super",      "switch",  "this",      "throw",  "true",
     "try",      "typeof",   "undefined",  "var",     "void",      "while",  "with",
     "yield"};
-// Names that code finds in one of the languages, or uses all the time.
+// Names that code already has in one of the languages, or uses often.
 constexpr std::string_view kReserved[] = {"FINAL",
                                           "FINAL_VAR",
                                           "LLMError",
@@ -82,7 +82,7 @@ bool Among(std::span<const std::string_view> words, std::string_view name) {
   return std::ranges::find(words, name) != words.end();
 }
 
-// A tool as a file has it.
+// A tool as declared in a file.
 struct Declared {
   std::string name, description;
   std::vector<std::string> command;
@@ -119,7 +119,7 @@ constexpr assembly::Field<Declared> kFields[] = {
     {"retry", Into<ReadRetries, &Declared::retry>},
     {"timeout", Into<ReadTimeout, &Declared::timeout>}};
 
-// A schema of an object that takes no other arguments than its properties.
+// Makes the schema of an object that allows only its properties as arguments.
 Result<model::JsonSchema> SchemaOf(Json parameters) {
   const bool whole = Find(parameters, "type") && Find(parameters, "type")->is_string();
   JsonObject schema;

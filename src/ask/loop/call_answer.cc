@@ -1,5 +1,5 @@
-// What is weighed of an answer before it may end a call: the evidence as it stands, the checks,
-// what the caller requires.
+// Checks an answer before it may end a call: the evidence so far, the gates, and the requirements
+// of the caller.
 
 #include <algorithm>
 #include <set>
@@ -14,14 +14,14 @@
 namespace dossier::ask {
 namespace {
 
-// Score of a reading that speaks against a number which code found. Of pairs of passages, four of
-// 22 right ones lay between this and the score that may be believed alone (docs/small-models.md).
+// Minimum score of a reading that contradicts a number from code. In tests with pairs of passages,
+// 4 of 22 right ones were between this and the score that is trusted alone (docs/small-models.md).
 constexpr double kLikely = 0.5;
-constexpr std::uint64_t kMeasured = 32u << 20;  // bytes of a context whose words are looked at
+constexpr std::uint64_t kMeasured = 32u << 20;  // bytes of a context whose words are examined
 
 }  // namespace
 
-// What kind of answer the question wants, by the model's own word: it reads every language.
+// The kind of answer the question asks for, judged by the model, which reads every language.
 AnswerKind CallLoop::WantedKind() {
   if (wanted_) return *wanted_;
   wanted_ = AnswerKind::kUnknown;
@@ -39,12 +39,12 @@ SubcallTally CallLoop::TakeTally() {
   return tally;
 }
 
-// Whether the context was looked at, by the host's own account: code that only names a variable, or
-// a sub-call without any of the data, has read nothing. Without a context the worker's word stands.
+// Returns true if the host saw reads of the context: code that only names a variable, or a sub-call
+// without data, has read nothing. Without a context the worker's account counts.
 bool CallLoop::HasReadContext() {
   if (run_.request.context->bytes() == 0) return evidence_.touched_data();
   if (!bench_) return false;
-  // Names of earlier questions hold what those have read, and the worker knows which code uses it.
+  // Variables of earlier questions hold what those read, and the worker knows which code uses them.
   if (bench_->read_before()) return evidence_.touched_data();
   const Coverage::Shares shares = bench_->coverage().Read();
   return shares.by_models > 0 || shares.by_code > 0;
@@ -64,7 +64,7 @@ std::set<std::string, std::less<>> FieldNames(const ContextSet& context) {
 
 }  // namespace
 
-// A value of the data that the question names and this attempt leaves out.
+// Returns a value of the data that the question names and this attempt ignores.
 std::string CallLoop::ValueLeftOut(std::string_view answer) {
   if (run_.policy.checked != ModelPolicy::Checked::kEveryWord) return {};
   if (evidence_.attempt_code().empty()) return {};
@@ -82,8 +82,8 @@ std::string CallLoop::ValueLeftOut(std::string_view answer) {
   return named_values_->LeftOut(evidence_.attempt_code(), seen);
 }
 
-// A document that the question names, where neither code nor a sub-call has read it and it does not
-// hold what the answer says: then the answer comes from another one.
+// Returns a document that the question names, if neither code nor a sub-call has read it and it
+// does not contain the answer's words: then the answer comes from another document.
 std::string CallLoop::UnreadDocument(std::string_view answer) {
   if (run_.policy.checked != ModelPolicy::Checked::kEveryWord || !bench_) return {};
   const ContextSet& context = *run_.request.context;
@@ -101,7 +101,7 @@ std::string CallLoop::UnreadDocument(std::string_view answer) {
 }
 
 std::vector<std::string_view> CallLoop::StoredTexts() const {
-  constexpr std::size_t kSearched = 64u << 20;  // bytes of each document
+  constexpr std::size_t kSearched = 64u << 20;  // bytes per document
   std::vector<std::string_view> texts;
   const auto& documents = run_.request.context->documents();
   for (std::size_t i = 0; i < documents.size(); ++i) {
@@ -112,7 +112,7 @@ std::vector<std::string_view> CallLoop::StoredTexts() const {
   return texts;
 }
 
-// A small model that was asked how many mules came counts how often the text says "mules".
+// Detects that a small model asked how many mules came counted the mentions of "mules" in the text.
 std::string CallLoop::CountedMentions(std::string_view answer) const {
   if (!HasNumber(answer) || evidence_.searched().empty()) return {};
   const std::vector<std::string_view> texts = StoredTexts();
@@ -122,7 +122,7 @@ std::string CallLoop::CountedMentions(std::string_view answer) const {
   return {};
 }
 
-// Whether `word`, folded, stands in the data. Of more than is searched nobody can tell.
+// Returns true if `word` (folded) is in the data, or if the context is too large to search.
 bool CallLoop::DataHold(std::string_view word) const {
   if (run_.request.context->bytes() > kMeasured) return true;
   return std::ranges::any_of(StoredTexts(), [word](std::string_view text) {
@@ -154,7 +154,7 @@ GateSituation CallLoop::Situation(std::string_view answer) {
       .passages = metadata_.passages.text,
       .searched = &evidence_.searched(),
       .day = evidence_.UnnamedDay(),
-      // A schema says it better than the question does.
+      // A schema states the kind better than the question does.
       .wanted = SchemaOf(run_.request.requirements) ? AnswerKind::kUnknown : WantedKind()};
   if (reader_.found_nothing()) {
     situation.passages_read = GateSituation::Passages::kStateNothing;
@@ -182,7 +182,7 @@ GateSituation CallLoop::Situation(std::string_view answer) {
   if (evidence_.touched_data()) situation.sizes = metadata_.sizes;
   if (evidence_.nothing_proved()) situation.nothing = sandbox::BlockResult::Nothing::kProved;
   situation.gaps = evidence_.LeftOut(answer, situation.sizes);
-  // Where the answer stands in running text, how rare its words are tells what it is about.
+  // For an answer in running text, the rarity of its words tells what it is about.
   if ((run_.policy.checked == ModelPolicy::Checked::kEveryWord || !read) &&
       !metadata_.passages.text.empty()) {
     rarity_ = MeasureContextWords(run_, fmt::format("{}\n{}\n{}", run_.request.question, answer,
@@ -194,7 +194,7 @@ GateSituation CallLoop::Situation(std::string_view answer) {
   situation.failed_subcalls = untold_.LostText();
   if (situation.failed_subcalls.empty() && newest_block_.made > 0 &&
       newest_block_.failed() == newest_block_.made) {
-    situation.failed_subcalls = newest_block_.ToText();  // its output was made of nothing
+    situation.failed_subcalls = newest_block_.ToText();  // its output is based on nothing
   }
   situation.left_out = ValueLeftOut(answer);
   situation.unread = UnreadDocument(answer);
@@ -205,8 +205,8 @@ GateSituation CallLoop::Situation(std::string_view answer) {
   return situation;
 }
 
-// What the caller requires of `offer` and it does not satisfy, as a refusal while the model may
-// mend it. Behind the last repair the offer is marked.
+// Returns a refusal if `offer` fails a requirement of the caller and the model may still correct
+// it. After the last repair the offer is marked instead.
 std::optional<Refusal> CallLoop::Require(Offer* offer, Repairs repairs) {
   if (run_.request.requirements.empty()) return std::nullopt;
   FoundAnswer answer{.text = offer->text,
@@ -216,7 +216,7 @@ std::optional<Refusal> CallLoop::Require(Offer* offer, Repairs repairs) {
                               .lost = all_subcalls_.lost()}};
   const auto complaint = FirstComplaint(run_.request.requirements, &answer, run_.cancel);
   if (complaint && complaint->empty()) {
-    const bool same = offer->value == answer.value;  // code handed it in so
+    const bool same = offer->value == answer.value;  // code handed it in unchanged
     offer->numbers_as_text = answer.numbers_as_text || (same && offer->numbers_as_text);
     offer->text = std::move(answer.text);
     offer->value = std::move(answer.value);

@@ -1,4 +1,4 @@
-// How a call ends: with an answer, with the closing request, or with what was kept.
+// Ends a call: with an answer, with the closing request, or with what was kept.
 
 #include "ask/documents/served_document.h"
 #include "ask/loop/call_loop.h"
@@ -12,19 +12,18 @@ namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kVariablesAtEnd = 50;
-// What is kept back for the closing request: a share of each limit, at least what the bare prompt
-// and a short reply need, and not more than a few outputs and a long reply do.
+// The reserve for the closing request: a share of each limit, at least what the bare prompt and a
+// short reply need, and at most what a few outputs and a long reply need.
 constexpr std::int64_t kClosingShare = 4;
 constexpr std::int64_t kClosingReply = 256, kClosingResults = 3'000;  // tokens
 constexpr int kClosingTimeShare = 10;
 constexpr Millis kLongestClosing{20'000};
-constexpr Millis kShortestClosing{400};  // code that does not stop takes half of it
-// Files with rows that could not be read that are told of one by one, and code points of the
-// reasons.
+constexpr Millis kShortestClosing{400};  // code that does not stop uses half of it
+// How many files with unreadable rows are named one by one, and code points of the reasons.
 constexpr int kSkippedFilesTold = 5;
 constexpr std::size_t kReasonsTold = 160;
 
-// "200 of 400 rows"; "1 row" where nobody knows how many there are in all.
+// Returns "200 of 400 rows", or "1 row" if the total is unknown.
 std::string RowsSkipped(const inspect::Description& description) {
   const std::uint64_t skipped = SkippedRowsOf(description).count;
   const auto found = description.records.value_or(inspect::RecordSummary{});
@@ -34,7 +33,7 @@ std::string RowsSkipped(const inspect::Description& description) {
   return fmt::format("{} {}", GroupDigits(skipped), skipped == 1 ? "row" : "rows");
 }
 
-// A limit that leaves no closing request is told in `limits_hit`, not as a failure.
+// A limit that prevents a closing request is reported in `limits_hit`, not as a failure.
 std::optional<Error> UnlessLimit(const Error& error) {
   return error.code == ErrorCode::kLimit ? std::nullopt : std::optional<Error>(error);
 }
@@ -45,16 +44,16 @@ bool CallLoop::LastChance() const {
   return turn_ >= run_.iterations() || !run_.ledger.exhausted().empty();
 }
 
-// The reason to stop asking, if a limit of the tree is used up.
+// Returns the reason to stop asking, if a limit of the tree is used up.
 std::optional<std::string> CallLoop::Exhausted() const {
   const std::vector<std::string> names = run_.ledger.exhausted();
   if (names.empty()) return std::nullopt;
-  for (const std::string& name : names) run_.ledger.NoteHit(name);  // it ends what was to follow
+  for (const std::string& name : names) run_.ledger.NoteHit(name);  // it prevents the next step
   return fmt::format("the limit of {} is reached", Join(names, " and "));
 }
 
-// A count over rows is no count of what could not be read: the user is told, whatever code does
-// about it. It is no doubt: what was found in the other rows stays right.
+// Warns the user, whatever code did about it, that counts do not include unreadable rows. This is
+// not a doubt: what was found in the other rows is still right.
 void CallLoop::WarnOfSkippedRows() {
   const auto& documents = run_.request.context->documents();
   std::uint64_t more_files = 0, more_rows = 0;
@@ -84,7 +83,7 @@ void CallLoop::WarnOfSkippedRows() {
   }
 }
 
-// What every end has in common.
+// The part that every end has in common.
 CallResult CallLoop::Ended(RunStatus status) {
   TakeTally();
   WarnOfSkippedRows();
@@ -111,7 +110,7 @@ void MarkNotAsRequired(std::string_view gate, const std::string& complaint, Call
 }
 
 CallResult CallLoop::Finish(Offer offer, RunStatus status) {
-  // Here, not when it was offered: an answer that was refused is nobody's.
+  // Here, not when it was offered: a refused answer is never reported.
   if (offer.value && offer.numbers_as_text) WarnOfTexts(run_.log);
   CallResult result = Ended(status);
   NoteDoubt(offer, &result);
@@ -123,7 +122,7 @@ CallResult CallLoop::Finish(Offer offer, RunStatus status) {
   return result;
 }
 
-// Ends the vote with the answers there are.
+// Ends the vote with the answers so far.
 CallResult CallLoop::FinishVotes(std::string_view why) {
   run_.log.Warn("votes_incomplete", Json(why));
   return Finish(ballot_.CutShort(), RunStatus::kPartial);
@@ -177,9 +176,9 @@ CallResult CallLoop::KeepDraft(RunStatus status, std::optional<Error> error) {
   return result;
 }
 
-// Before the first request: what the closing one will need. Its prompt is as long as that of the
-// first turn, and it shows as much of the turns as there is room for. Where not both would fit,
-// nothing is kept: the first turn may bring the answer.
+// Before the first request: reserves what the closing one will need. Its prompt is as long as that
+// of the first turn, plus as much of the turns as fits. If there is not room for both requests,
+// nothing is reserved: the first turn may give the answer.
 void CallLoop::KeepClosing() {
   const model::LedgerLimits& limits = run_.ledger.limits();
   model::FinishReserve keep;
@@ -195,7 +194,7 @@ void CallLoop::KeepClosing() {
   KeepBack(keep);
 }
 
-// The reserve of the run is for its answer, which the root gives: a child keeps none of its own.
+// The run's reserve is for its answer, which the root gives: a child has no reserve.
 void CallLoop::KeepBack(const model::FinishReserve& keep) {
   if (run_.place.depth == 0) run_.ledger.KeepBack(keep);
 }
@@ -209,7 +208,7 @@ void CallLoop::KeepClosingTokens(const assembly::Assembled& empty,
     const std::int64_t least = prompt * price.input + kClosingReply * price.output;
     const std::int64_t most =
         (prompt + kClosingResults) * price.input + run_.reserve_output() * price.output;
-    // Once the first turn is paid for, what it cost is no longer kept free.
+    // Once the first turn is paid for, its cost is no longer kept free.
     if (limit < 2 * least) return turns_replied_ > 0 && limit >= least ? least : 0;
     return std::max(least, std::min(limit / kClosingShare, most));
   };
@@ -218,7 +217,7 @@ void CallLoop::KeepClosingTokens(const assembly::Assembled& empty,
   if (limits.nano_usd && price) keep->nano_usd = keep_of(*limits.nano_usd, *price);
 }
 
-// Tokens that the closing prompt may have: what the limits leave beside a short reply.
+// Returns the tokens available for the closing prompt: what the limits leave besides a short reply.
 std::int64_t CallLoop::ClosingRoom(const assembly::Assembled& prompt) const {
   const model::Ledger& ledger = run_.ledger;
   std::int64_t room = run_.root.entry.capability.window;
@@ -233,7 +232,7 @@ std::int64_t CallLoop::ClosingRoom(const assembly::Assembled& prompt) const {
   return room;
 }
 
-// The one call that is kept for the end is for the answer: no summary is asked for.
+// The last call is reserved for the answer, so no summary is requested.
 Result<assembly::Assembled> CallLoop::ClosingPrompt(const std::string& reason) {
   std::map<std::string, std::string> values = Values();
   values["results"] = results_;
@@ -248,8 +247,8 @@ Result<assembly::Assembled> CallLoop::ClosingPrompt(const std::string& reason) {
   const driver::BoundModel& root = run_.root;
   const std::int64_t room = ClosingRoom(prompt), most = root.gate->MostInput(prompt.tokens);
   if (most <= room) return prompt;
-  // The oldest turns and the ends of outputs go, as for a small window. A share of the room is for
-  // what the provider counts and we do not.
+  // Drops the oldest turns and the ends of outputs, as for a small window. Keeps a share of the
+  // room for what the provider counts and we do not.
   const std::int64_t own =
       tokens::Count{.tokens = prompt.tokens, .margin = root.counter->margin()}.upper();
   const std::int64_t budget = std::max<std::int64_t>(room, 0) * own / most;
@@ -259,7 +258,7 @@ Result<assembly::Assembled> CallLoop::ClosingPrompt(const std::string& reason) {
   return MakeError(ErrorCode::kLimit, "the limits leave no room for the closing request");
 }
 
-// What the offer was doubted for already stays where nothing else speaks against it.
+// Keeps the offer's earlier doubt if there is no other objection.
 void CallLoop::NoteClosingDoubt(Offer* offer) {
   const std::string claims =
       ClaimsOf({.text = offer->text, .value = offer->value}, run_.request.requirements);
@@ -269,7 +268,7 @@ void CallLoop::NoteClosingDoubt(Offer* offer) {
   }
 }
 
-// The closing request.
+// Makes the closing request.
 CallResult CallLoop::Close(const std::string& reason) {
   run_.log.Add("limit.reached", {{"reason", reason}});
   auto prompt = ClosingPrompt(reason);
@@ -289,7 +288,7 @@ CallResult CallLoop::Close(const std::string& reason) {
     return KeepDraft(RunStatus::kNone, UnlessLimit(reply.error()));
   }
   if (reply->finish == model::Finish::kFilter) {
-    // The words of a refusal, or what a filter left, answer nothing.
+    // The words of a refusal, or what a filter left, are not an answer.
     return KeepDraft(RunStatus::kNone, Error{ErrorCode::kFailed,
                                              "the model refused to answer, or a filter of its "
                                              "provider ended the reply"});
@@ -299,7 +298,7 @@ CallResult CallLoop::Close(const std::string& reason) {
   offer->source = Source::kExtract;
   NoteClosingDoubt(&*offer);
   Require(&*offer, Repairs::kNoMore);
-  // A closing reply that nothing supports does not replace a draft that the data do support.
+  // A closing reply without support does not replace a draft that the data support.
   if (!offer->doubt.empty() && draft_ && !draft_->text.empty()) {
     Offer draft = *draft_;
     draft.failed_check.clear();
@@ -314,8 +313,8 @@ CallResult CallLoop::Close(const std::string& reason) {
   return Finish(std::move(*offer), RunStatus::kExtracted);
 }
 
-// Plain text is the answer, a final form in it is resolved, though no block runs any more. Of code
-// alone only a value that it hands over counts.
+// Plain text is the answer, and a final form in it is resolved, though no more blocks run. If the
+// reply is only code, just a value that it hands in counts.
 std::optional<Offer> CallLoop::ReadClosing(const model::Reply& reply) {
   const Extraction extraction =
       ExtractCode(reply.text, {.dialect = run_.dialect(),

@@ -14,25 +14,25 @@ namespace {
 constexpr int kClosingReplies = 2;
 constexpr Millis kLeastClosing{50};
 
-// "" without memory: then no prompt speaks of it.
+// Returns "" without memory: then no prompt mentions it.
 std::string MemoryText(const RunState& run) {
   if (!run.memory) return {};
   return run.shown_memory.text.empty() ? "(nothing yet)" : run.shown_memory.text;
 }
 
-// How code asks about an image, in its language.
+// Returns how code asks about an image, in its language.
 std::string MediaCall(sandbox::Dialect dialect) {
   return dialect == sandbox::Dialect::kPython ? "llm_query(prompt, media=\"NAME\")"
                                               : "await llm_query_with_media(prompt, \"NAME\")";
 }
 
-// "" where no child may begin: then no prompt speaks of them.
+// Returns "" if no child may start: then no prompt mentions children.
 std::string ChildrenWord(const RunState& run) {
   if (run.depth_left() < 2) return {};
   return run.dialect() == sandbox::Dialect::kPython ? "rlm_query" : "llm_query";
 }
 
-// Of a database the schema alone is a text, however little is said of it.
+// Of a database only the schema is text, however short it is.
 std::uint64_t CharactersToRead(const RunState& run, const Metadata& metadata) {
   std::uint64_t characters = metadata.characters;
   for (const ContextDocument& document : run.request.context->documents()) {
@@ -57,14 +57,14 @@ TranscriptStyle MakeTranscriptStyle(const RunState& run) {
           .boundary = run.boundary};
 }
 
-// A provider that refused for good; a retry of the same run would fail alike. A reply that was cut
-// is no refusal: the closing request may still be answered.
+// Returns true for a provider's permanent refusal: a retry of the same run would fail as well. A
+// cut-off reply is not a refusal: the closing request may still be answered.
 bool EndsRun(const Error& error) {
   return error.code != ErrorCode::kLimit && error.code != ErrorCode::kTooLong &&
          error.code != ErrorCode::kDied && error.code != ErrorCode::kPartial;
 }
 
-// That code may write files, where it may.
+// Tells that code may write files, if it may.
 std::string OutText(const RunState& run) {
   if (!run.request.out) return "";
   return run.dialect() == sandbox::Dialect::kPython
@@ -74,7 +74,7 @@ std::string OutText(const RunState& run) {
                "cannot be read back.";
 }
 
-// In Python the fields of the wanted object are arguments, which its description says.
+// In Python the fields of the wanted object are arguments, which its description explains.
 std::string SubmitText(const RunState& run) {
   if (run.dialect() == sandbox::Dialect::kPython || !SchemaOf(run.request.requirements)) return "";
   return "\n- It is handed in as data: SUBMIT({value: data}), or SUBMIT({variable: \"name\"}).";
@@ -111,7 +111,7 @@ CallResult CallLoop::Run() {
   return Close("all turns are used");
 }
 
-// The seconds left are those that the turn was told, also when it is repeated from the journal.
+// The seconds left are those recorded for the turn when it is replayed from the journal.
 void CallLoop::StartTurn() {
   if (const auto recorded = run_.log.Reuse("turn.started")) {
     seconds_left_ = FindInt(Json(*recorded), "seconds_left");
@@ -125,7 +125,7 @@ void CallLoop::StartTurn() {
   run_.log.Add("turn.started", std::move(data));
 }
 
-// What a plain call said is an attempt, if most of its readings agree, and in any case a draft.
+// A plain call's answer counts as an attempt if most readings agree, and always as a draft.
 void CallLoop::CountPlainAnswer() {
   if (!run_.plain) return;
   draft_ = Offer{.text = run_.plain->text, .source = Source::kDirect, .doubt = run_.plain->doubt};
@@ -134,16 +134,16 @@ void CallLoop::CountPlainAnswer() {
                 Ballot::Chance::kMore);
 }
 
-// Over text alone, where code finds nothing that a reader would not: a passage that states the
-// answer ends the call before any code is written. It has to pass every check on that passage
+// If the context is only text, where code finds no more than a reader would, a passage that states
+// the answer ends the call before any code is written. It must pass every check on that passage
 // alone.
 std::optional<CallResult> CallLoop::ReadFirst() {
-  // A part of a JSON value, cut out anywhere, states nothing by itself.
+  // A fragment cut from a JSON value states nothing by itself.
   const bool data =
       std::ranges::any_of(run_.request.context->documents(), [](const ContextDocument& d) {
         return inspect::HasRecords(d.description) || d.description.format == inspect::Format::kJson;
       });
-  // A plain call has read all of it already, without settling the question.
+  // A plain call has already read everything without settling the question.
   if (data || run_.plain || !reader_.possible()) return std::nullopt;
   if (!run_.request.requirements.empty()) return std::nullopt;  // a sentence of the text is prose
   auto reading = reader_.Read();
@@ -154,10 +154,10 @@ std::optional<CallResult> CallLoop::ReadFirst() {
   GateSituation situation = Situation(offer.text);
   situation.passages = reading->passage;
   situation.explored = GateSituation::Explored::kYes;
-  // The model read it and judged what the passage speaks of, in whatever words it says so. Only of
-  // one that it half believes do the words of the question decide.
+  // The model read the passage and judged what it is about, whatever its wording. The words of the
+  // question decide only for a passage that it half believes.
   if (reading->clear) situation.rarity = nullptr;
-  situation.passages_read = GateSituation::Passages::kNotRead;  // this one stands out
+  situation.passages_read = GateSituation::Passages::kNotRead;  // this one ranks clearly first
   if (const auto doubt = gates_.Doubt(offer.text, situation)) {
     run_.log.Add("answer.refused", {{"gate", doubt->gate}, {"reason", doubt->reason}});
     return std::nullopt;
@@ -167,8 +167,8 @@ std::optional<CallResult> CallLoop::ReadFirst() {
   return Finish(std::move(offer), RunStatus::kFinal);
 }
 
-// Read alone, a passage on something similar looks right. All passages side by side are read as a
-// short context is: what most readings say, after they have copied its sentence, must be the same.
+// Read alone, a passage on something similar looks right. So all passages are read together like a
+// short context: most readings, which first copy their sentence, must give the same answer.
 bool CallLoop::SaidAgain(const std::string& answer) {
   const DirectCheck check = CheckDirect(run_, metadata_.passages.text, answer);
   return check.settled &&
@@ -179,7 +179,7 @@ const std::vector<Passage>& CallLoop::passages_shown() const {
   return turns_replied_ > 0 ? metadata_.passages.places : reader_.passages_read();
 }
 
-// The result that `end` means, or none if another turn follows.
+// Returns the result that `end` implies, or none if another turn follows.
 std::optional<CallResult> CallLoop::EndOfTurn(TurnEnd end) {
   if (end.accepted) {
     if (end.accepted->source != Source::kPartial) return TakeVote(std::move(*end.accepted));
@@ -196,7 +196,7 @@ std::optional<CallResult> CallLoop::EndOfTurn(TurnEnd end) {
   if (end.error && end.error->code == ErrorCode::kCancelled && !Exhausted()) {
     return Interrupted(std::move(*end.error));
   }
-  // A vote that cannot be taken loses nothing: the answers so far stand.
+  // A vote that cannot continue loses nothing: the answers so far count.
   if (!ballot_.empty() && (end.error || !end.stop_reason.empty())) {
     return FinishVotes(end.error ? end.error->message : end.stop_reason);
   }
@@ -209,7 +209,7 @@ std::optional<CallResult> CallLoop::EndOfTurn(TurnEnd end) {
   return std::nullopt;
 }
 
-// The result if the vote is decided; else another attempt starts.
+// Returns the result if the vote is decided; otherwise starts another attempt.
 std::optional<CallResult> CallLoop::TakeVote(Offer offer) {
   auto decided = ballot_.Count(std::move(offer), Join(evidence_.shown(), "\n"),
                                LastChance() ? Ballot::Chance::kLast : Ballot::Chance::kMore);
@@ -238,16 +238,15 @@ bool CallLoop::ContradictsReadings(const Offer& decided) const {
   return LargestAgreeing({run_.plain->leading, decided.text}, run_.request.question).size() < 2;
 }
 
-// Whether an attempt that leads nowhere makes room for another: of a model that gets such, while
-// the temperature still rises and the turns suffice for code and an answer.
+// Returns true if an attempt without progress may be replaced by a new one: for models that support
+// it, while the temperature still rises and enough turns for code and an answer are left.
 bool CallLoop::MayStartAfresh() const {
   return run_.policy.failed_turns && !Exhausted() && turn_ + 2 <= run_.iterations() &&
          attempt_ < static_cast<int>(run_.policy.temperatures.size());
 }
 
-// A model that failed again and again repeats itself in ever new words: the failed turns leave the
-// history, the temperature rises, and the question is asked anew. The session
-// keeps its names.
+// A model that fails repeatedly repeats itself in new words: the failed turns are removed from the
+// history, the temperature rises, and the question is asked anew. The session keeps its variables.
 void CallLoop::StartAfresh() {
   run_.log.Add("attempt.started", {{"attempt", ++attempt_}});
   transcript_.Clear();
@@ -273,13 +272,13 @@ CallLoop::TurnEnd CallLoop::Turn() {
   if (!reply) return {.error = reply.error()};
   if (++turns_replied_ == 1) KeepClosing();
   if (!results_.empty()) shown_results_.push_back(results_);
-  // What was sent joins the history as it was sent: prefixes stay equal.
+  // Sent messages join the history unchanged, so that prefixes stay equal.
   if (!transcript_.empty() && !prompt->messages.turns.empty()) {
     transcript_.AddOutput(turn_ - 1, prompt->messages.turns.back().Text(), short_results_);
   }
   std::string said = reply->text;
   if (run_.dialect() == Dialect::kJavaScript) {
-    // Without the call itself a history needs no result of it.
+    // Without the call itself the history needs no result for it.
     for (const model::ToolCall& call : reply->tool_calls) {
       said += fmt::format("{}{}", said.empty() ? "" : "\n", SubmissionCode(call));
     }
@@ -288,9 +287,9 @@ CallLoop::TurnEnd CallLoop::Turn() {
   return Act(*reply);
 }
 
-// A model that repeats itself gets another turn instead of more room. While a reply is waited for,
-// only the time is kept back that a closing request has been seen to need: a final answer may come
-// late, code that runs on may not.
+// A model that repeats itself gets another turn instead of more room. While waiting for a reply,
+// only the time that a closing request has been seen to need is reserved: a final answer may come
+// late, code that still has to run may not.
 Result<model::Reply> CallLoop::AskTurn(const assembly::Assembled& prompt) {
   std::string partial;
   const RootRequest about{.turn = turn_,
@@ -317,16 +316,16 @@ Result<model::Reply> CallLoop::AskTurn(const assembly::Assembled& prompt) {
   return reply;
 }
 
-// What is kept for the closing request while a turn's reply is waited for. Before the first reply
-// nothing shows that a closing one would come sooner.
+// Returns the time reserved for the closing request while waiting for a reply. Before the first
+// reply there is no evidence that a closing one would be faster.
 Millis CallLoop::TimeBehindReply() const {
   if (turns_replied_ == 0) return Millis(0);
   return std::min(kept_.time, std::max(kClosingReplies * longest_reply_, kLeastClosing));
 }
 
-// The part of a reply that had come when the run's time was used up, where it holds the answer.
+// Returns the part of a reply that had arrived when time ran out, if it contains the answer.
 std::optional<model::Reply> CallLoop::ArrivedFinal(std::string partial) const {
-  // The last line may not have come whole.
+  // The last line may be incomplete.
   if (!partial.ends_with(')')) partial.resize(partial.find_last_of('\n') + 1);
   const Extraction extraction =
       ExtractCode(partial, {.finish = ReplyFinish::kLength,
@@ -375,7 +374,7 @@ Result<assembly::Assembled> CallLoop::AssembleTurn() {
     const bool last = turn_ == run_.iterations();
     DOSSIER_ASSIGN_OR_RETURN(const std::string last_turn,
                              run_.prompts.Text("last_turn", {}, run_.boundary));
-    // A large model is not asked to go on and to stop at once.
+    // A large model is not told to continue and to stop at the same time.
     if (last && run_.policy.tolerance == ModelSize::kLarge) reminder.clear();
     if (last) reminder += fmt::format("{}{}", reminder.empty() ? "" : "\n", TrimSpace(last_turn));
     values["results"] = results_;
@@ -388,9 +387,9 @@ Result<assembly::Assembled> CallLoop::AssembleTurn() {
   return room_.Assemble("turn", values, {.turn = turn_, .attempt = attempt_});
 }
 
-// The first reply of a model that is held to a grammar is one code block, later ones a block or a
-// final line: otherwise it guesses before it has seen anything, or writes about the task. Passages
-// may hold the answer.
+// With a grammar, the first reply must be one code block, later ones a block or a final line:
+// otherwise the model guesses before it has seen anything, or writes about the task. The passages
+// may contain the answer.
 std::string CallLoop::ReplyGrammar() const {
   if (!HoldsToGrammar()) return {};
   constexpr std::string_view kBlock =
@@ -404,7 +403,7 @@ std::string CallLoop::ReplyGrammar() const {
 
 std::string CallLoop::BudgetLine() const {
   std::string line;
-  // A limit that nobody set is told of once half of it is used.
+  // A default limit is mentioned once half of it is used.
   const std::int64_t limit = run_.request.limits.calls;
   const auto calls = run_.ledger.calls_left();
   if (calls && (limit != Limits().calls || *calls <= limit / 2)) {

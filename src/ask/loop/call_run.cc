@@ -10,13 +10,13 @@
 namespace dossier::ask {
 namespace {
 
-// What of the context was read in the end: beside what sub-calls were shown and code looked at, the
-// passages of the first prompt and the results, as far as the model answered.
+// Returns what was read of the context in the end: besides what sub-calls were shown and code read,
+// the passages of the first prompt and the results, if the model answered.
 Coverage::Shares ReadInAll(const RunState& run, Workbench* bench, const CallLoop& loop,
                            const Metadata& metadata) {
-  std::optional<Coverage> own;  // where no code ran
+  std::optional<Coverage> own;  // if no code ran
   if (!bench) {
-    if (metadata.passages.places.empty()) return {};  // what may still be copied is not waited for
+    if (metadata.passages.places.empty()) return {};  // avoid waiting for copies
     std::vector<std::string_view> texts;
     for (std::size_t i = 0; i < run.request.context->documents().size(); ++i) {
       const auto stored = run.request.context->Stored(i);

@@ -1,4 +1,4 @@
-// What a call does with one reply: its code runs, its answer is weighed, feedback is written.
+// Processes one reply of a call: runs its code, checks its answer, writes the feedback.
 
 #include <algorithm>
 #include <limits>
@@ -17,14 +17,14 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::uint64_t kLookedAt = 1u << 20;  // bytes of a variable that a final names
+constexpr std::uint64_t kLookedAt = 1u << 20;  // bytes of a variable named by a final answer
 
-// Whether a value that is shown so may be no text: a number, a list, a dict.
+// Returns true if a value shown this way may be other than text: a number, a list, a dict.
 bool IsStructured(std::string_view text) {
   return !text.empty() && (std::string_view("[{(-").find(text[0]) != text.npos || IsDigit(text[0]));
 }
 
-// For the journal: so many of the names, with the beginning of each value.
+// Returns the names for the journal, up to a limit, with the beginning of each value.
 JsonArray VariablesJson(const std::vector<sandbox::VariableInfo>& variables) {
   constexpr std::size_t kMost = 50;
   JsonArray list;
@@ -59,7 +59,7 @@ bool IsOnlyFinal(const Extraction& extraction) {
   return code.starts_with("FINAL:") && code.find('\n') == std::string_view::npos;
 }
 
-// Hands calls on, and notes the documents whose records code asks for: a session asks for the
+// Passes calls on and notes the documents whose records code requests: a session asks for the
 // number and the fields of the rows once, before the first of them.
 class RecordsWatch final : public sandbox::BridgeHandler {
  public:
@@ -80,7 +80,7 @@ class RecordsWatch final : public sandbox::BridgeHandler {
   std::set<std::size_t>& used_;
 };
 
-// Of an output that has become old: its first and last 300 characters.
+// For old output: its first and last 300 characters.
 FeedbackStyle ShortStyle(FeedbackStyle style) {
   style.output_chars = 600;
   style.cut = Cut::kMiddle;
@@ -103,7 +103,7 @@ Extraction CallLoop::Extract(const model::Reply& reply) {
   options.finish = FinishOf(reply);
   options.model = tolerance();
   options.compiles = [this](std::string_view code) {
-    if (!NeedWorkbench()) return true;  // the block itself will report why there is no session
+    if (!NeedWorkbench()) return true;  // the block itself reports why there is no session
     const auto checked = bench_->session().Check(code);
     return checked && checked->ok;
   };
@@ -163,7 +163,7 @@ Offer CallLoop::OfferOf(const sandbox::HandedAnswer& answer, Source source) {
           .numbers_as_text = answer.numbers_as_text};
 }
 
-// The session knows what may be handed in, and says what is wrong with the rest.
+// The session knows what may be handed in and reports what is wrong with anything else.
 Result<sandbox::BlockResult> CallLoop::RunSubmission(const std::string& code) {
   DOSSIER_RETURN_IF_ERROR(NeedWorkbench());
   sandbox::BlockOptions options{.cancel = run_.cancel};
@@ -207,7 +207,7 @@ std::string CallLoop::Stalled(const model::Reply& reply, StallWatch::Ran ran) {
   return "three replies in a row were cut, all at the same text";
 }
 
-// The reply was cut with more room, too: what there is of an answer is handed on as a part of one.
+// The reply was cut off again despite more room: what it has of an answer is handed in as partial.
 CallLoop::TurnEnd CallLoop::CutTwice(const BareAnswer& bare) {
   run_.log.Warn("reply_cut", Json(fmt::format("turn {}: the reply was cut twice", turn_)));
   if (bare.form != BareAnswer::Form::kNone && bare.form != BareAnswer::Form::kFinalVar) {
@@ -242,7 +242,7 @@ CallLoop::TurnEnd CallLoop::RunBlocks(const Extraction& extraction, const BareAn
   return AfterAllBlocks(bare, std::move(feedback));
 }
 
-// All blocks ran and none handed an answer in.
+// All blocks ran and none handed in an answer.
 CallLoop::TurnEnd CallLoop::AfterAllBlocks(const BareAnswer& bare, Feedback feedback) {
   const bool raised = errors_in_a_row_ > 0;
   const bool ran = feedback.blocks.back().result.status == sandbox::BlockStatus::kOk;
@@ -282,7 +282,7 @@ CallLoop::BlockEnd CallLoop::RunBlock(const CodeBlock& block, Feedback* feedback
   return end;
 }
 
-// A block that was stopped or that killed its worker did not get to its end either.
+// A block that was stopped or that killed its worker did not run to its end either.
 CallLoop::BlockEnd::Kind CallLoop::KindOf(const sandbox::BlockResult& result) {
   using Status = sandbox::BlockStatus;
   if (result.status == Status::kNotRun) return BlockEnd::Kind::kRefused;
@@ -319,7 +319,7 @@ Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {
   return result;
 }
 
-// What a block's result means for the turns to come.
+// Updates the state for later turns from a block's result.
 void CallLoop::NoteResult(const std::string& code, const sandbox::BlockResult& result,
                           Feedback* feedback) {
   if (result.error) failed_.Add(code);
@@ -338,7 +338,7 @@ void CallLoop::NoteResult(const std::string& code, const sandbox::BlockResult& r
   if (clean && !result.error) {
     evidence_.AddClean(code, result, SeenOutput(result, Style()));
   } else if (run_.policy.checked == ModelPolicy::Checked::kNumbers) {
-    // A small model takes what stands beside an error for an answer.
+    // A small model mistakes output next to an error for an answer.
     evidence_.AddRaised(result, SeenOutput(result, Style()));
   }
   for (const sandbox::ReadPart& part : result.read) {
@@ -381,8 +381,8 @@ CallLoop::TurnEnd CallLoop::WithoutCode(const Extraction& extraction, const Bare
   return Continue(std::move(feedback));
 }
 
-// Whether a final is code that works something out of what the session holds: f"{n} jobs",
-// len(rows). Prose that only parses ("red, blue") is none.
+// Returns true if a final is code that computes something from the session's variables: f"{n}
+// jobs", len(rows). Prose that merely parses ("red, blue") does not count.
 bool CallLoop::Computes(const BareAnswer& bare) {
   using Form = BareAnswer::Form;
   if ((bare.form != Form::kFinal && bare.form != Form::kPartial) || bare.names_value())
@@ -409,7 +409,7 @@ std::optional<Offer> CallLoop::RunAnswer(const BareAnswer& bare, Feedback* feedb
   return RefuseOnce(bare, std::move(reason), feedback);
 }
 
-// A final without a value is sent back once. The second time its text is the answer, in doubt.
+// Sends a final without a value back once. The second time its text is the answer, with a doubt.
 std::optional<Offer> CallLoop::RefuseOnce(const BareAnswer& bare, std::string reason,
                                           Feedback* feedback) {
   if (refused_final_) {
@@ -424,7 +424,7 @@ std::optional<Offer> CallLoop::RefuseOnce(const BareAnswer& bare, std::string re
   return std::nullopt;
 }
 
-// The value that a bare FINAL, FINAL_VAR or PARTIAL stands for.
+// Returns the value that a bare FINAL, FINAL_VAR or PARTIAL means.
 std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedback) {
   using Form = BareAnswer::Form;
   if (bare.form == Form::kFinal && bare.text == "None" && !bare.quoted) {
@@ -448,7 +448,7 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
     by_name = meaning != NameMeaning::kLiteral;
   }
   if (!by_name) {
-    // In FINAL("…") the marks belong to the code.
+    // In FINAL("…") the quotation marks belong to the code.
     const bool quoted = bare.quoted && bare.form == Form::kFinalText;
     return Offer{.text = bare.text,
                  .source = source,
@@ -465,8 +465,8 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
                       feedback);
   }
   Offer offer{.text = *value, .source = source == Source::kPartial ? source : Source::kFinalVar};
-  // A value that is no text, or too long to be looked at, is handed over by the session: whole, and
-  // with its type. So is one of an earlier question: the session knows what it was made from.
+  // The session hands in a value that is not text, or too long to examine, whole and with its type.
+  // Also one of an earlier question, since the session knows what it was made from.
   if (value->size() >= kLookedAt || IsStructured(*value) ||
       (bench_->read_before() && !evidence_.touched_data())) {
     Feedback unused;

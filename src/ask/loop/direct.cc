@@ -13,7 +13,7 @@ namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kPassageChars = 3'000;       // about 1,000 tokens at most
-constexpr std::uint64_t kSearchLimit = 64u << 20;  // bytes; beyond it the search would be felt
+constexpr std::uint64_t kSearchLimit = 64u << 20;  // bytes; a larger search would be slow
 
 Result<std::string> ContextText(const ContextSet& context) {
   std::string text;
@@ -27,7 +27,7 @@ Result<std::string> ContextText(const ContextSet& context) {
   return text;
 }
 
-// Puts the checked answer into `result`, or why there is none; set if code may settle it.
+// Sets the checked answer in `result`, or why there is none. Returns a value if code may settle it.
 std::optional<PlainAnswer> Checked(RunState& run, const std::string& context, CallResult* result) {
   DirectCheck check = CheckDirect(run, context, result->text);
   result->attempts = check.readings;
@@ -67,7 +67,7 @@ Result<assembly::Assembled> AssembleOverContext(RunState& run, std::string_view 
                             {"memory", run.shown_memory.text},
                             {"requirements", RequirementsText(run.request.requirements)}},
                            sections, run.boundary, reply_tokens));
-  // The layout may do without a context, as there may be none; one that is there is never left out.
+  // The layout permits an empty context, but an existing one must never be left out.
   if (!context.empty() && !IsKept(prompt.report, "content")) {
     return MakeError(ErrorCode::kTooLong, "the context does not fit the model's window");
   }
@@ -81,12 +81,12 @@ Result<assembly::Assembled> AssembleDirect(RunState& run) {
 
 namespace {
 
-// Lets the model mend a whole reply that is not as required: the same messages, the reply, what is
-// wrong with it. `result` gets the newest text.
+// Lets the model correct a whole reply that fails a requirement: sends the same messages, the
+// reply, and what is wrong with it. `result` gets the newest text.
 Result<model::Reply> AskUntilAsRequired(RunState& run, assembly::Assembled prompt,
                                         CallResult* result) {
   const std::vector<Requirement>& requirements = run.request.requirements;
-  std::map<std::string_view, int> mended;  // how often, by gate
+  std::map<std::string_view, int> mended;  // number of repairs by gate
   for (int round = 0;; ++round) {
     const RootRequest about{
         .purpose = model::Purpose::kDirect, .turn = round + 1, .schema = SchemaOf(requirements)};
@@ -169,7 +169,7 @@ ShownPassages FindPassagesFor(const RunState& run) {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     const ContextDocument& document = context.documents()[i];
-    if (inspect::HasRecords(document.description)) continue;  // code looks there
+    if (inspect::HasRecords(document.description)) continue;  // code searches there
     const auto stored = context.Stored(i);
     if (!stored) return {};
     documents.push_back({document.name, (*stored)->map.bytes(), document.description});
@@ -191,10 +191,10 @@ ShownPassages FindPassagesFor(const RunState& run) {
 
 namespace {
 
-// Larger contexts are far above every threshold: an estimate decides as well, and asks no server.
+// Larger contexts are far above every threshold, so an estimate is enough and asks no server.
 constexpr std::uint64_t kCountLimit = 256u << 10;  // bytes
 
-// What the plain call would take: its prompt is assembled and counted where that may decide.
+// Returns the size of the plain call: its prompt is assembled and counted if that may matter.
 Result<ContextTokens> DirectTokens(RunState& run) {
   const ContextSet& context = *run.request.context;
   if (context.bytes() <= kCountLimit) {

@@ -15,21 +15,21 @@
 namespace dossier::ask {
 namespace {
 
-// The first answer and two more settle it if they all agree; of five, four must, and always where
-// the model cannot be asked whether the context states an answer.
+// The first answer and two more settle it if all agree; of five, four must agree, and five are
+// always needed if the model cannot be asked whether the context states an answer.
 constexpr std::size_t kFew = 3, kMany = 5, kOfMany = 4;
 constexpr double kVaried = 0.7;               // temperature of all readings but the first two
 constexpr std::int64_t kReadingTokens = 200;  // a few copied sentences and a short answer
-// By how much more likely "yes" must be than "no", in logarithms, when the model is asked whether
-// the context states an answer. Found by trying on the short contexts of tests/suite/untuned.py:
-// stated answers had 0.42 and more, two that were made up 0.10 and 0.20.
+// Minimum log-odds of "yes" over "no" when the model is asked whether the context states an answer.
+// Determined by experiment on the short contexts of tests/suite/untuned.py: stated answers had 0.42
+// and more, two invented ones 0.10 and 0.20.
 constexpr double kLeastStated = 0.3;
-// Code points. A longer answer is prose (a summary, an explanation): two that are right may share
-// few words, so nothing is compared.
+// Code points. A longer answer is prose (a summary, an explanation): two right ones may share few
+// words, so they are not compared.
 constexpr std::uint64_t kShortAnswer = 200;
 constexpr std::string_view kAnswer = "answer:", kNotStated = "not stated";
 constexpr std::string_view kDenied = "The context does not state it.";
-constexpr std::string_view kAround = " \t\r\n.,;:!?\"'`*";  // marks around a short answer
+constexpr std::string_view kAround = " \t\r\n.,;:!?\"'`*";  // punctuation around a short answer
 
 std::string_view TrimOf(std::string_view text, std::string_view marks) {
   const std::size_t first = text.find_first_not_of(marks);
@@ -43,8 +43,8 @@ bool IsDenial(const std::string& answer) {
   return ToLowerAscii(TrimOf(answer, kAround)) == kNotStated;
 }
 
-// Where "Answer:" begins on a line, npos: nowhere. Behind the end of a sentence it may stand on the
-// line that was copied; such a line may hold the word itself, so there only with a capital.
+// Returns where "Answer:" begins on a line, or npos. After a sentence it may be on the copied line,
+// which may contain the word itself, so there it must be capitalized.
 std::size_t PlaceOfAnswer(std::string_view line) {
   if (ToLowerAscii(line).starts_with(kAnswer)) return 0;
   const std::size_t at = line.rfind("Answer:");
@@ -54,7 +54,7 @@ std::size_t PlaceOfAnswer(std::string_view line) {
   return ends ? at : line.npos;
 }
 
-// What stands behind "Answer:" on the last line.
+// Returns the text after "Answer:" on the last line.
 std::string AnswerOf(std::string_view said) {
   const std::string_view text = TrimSpace(said);
   const std::string line = ReplaceAll(text.substr(text.rfind('\n') + 1), "**", "");
@@ -108,15 +108,15 @@ class Checker {
     return AskRoot(run_, prompt, about);
   }
 
-  // None if the request failed or the server gives no probabilities of the two words.
+  // Returns none if the request failed or the server gives no probabilities for the two words.
   std::optional<double> Stated() {
     if (!run_.root.entry.logprobs) return std::nullopt;
     const auto prompt = AssembleOverContext(run_, "direct_states", context_, 1);
     return prompt ? AskYesOrNo(run_, *prompt) : std::nullopt;
   }
 
-  // What the model answers after it has copied what it answers from; empty if it gave no answer.
-  // Each reading has a seed of its own, by its turn: else it would be the same one again.
+  // Returns the model's answer after it has copied the text it answers from; empty if it gave none.
+  // Each reading has its own seed, from its turn; otherwise all would be equal.
   Result<std::string> Read() {
     const int number = static_cast<int>(answers_.size());
     DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply,
@@ -132,7 +132,7 @@ class Checker {
     return static_cast<std::size_t>(std::ranges::count_if(answers_, IsDenial));
   }
 
-  // The answer that most readings give, in the words that most of them use.
+  // Stores the answer of most readings, in the wording that most of them use.
   void NoteLeading() {
     std::vector<std::string> given = answers_;
     for (std::string& answer : given) {
@@ -153,7 +153,7 @@ class Checker {
     if (StandsInContext(usual) || (all && IsVerdict(usual))) check_.leading = usual;
   }
 
-  // Whether every number and the words that matter stand in the context or in what is remembered.
+  // Returns true if every number and the important words are in the context or in memory.
   bool StandsInContext(const std::string& answer) const {
     const std::array<std::string, 2> shown = {context_, run_.shown_memory.text};
     const WordRarity all_alike{.passages = 1};
@@ -161,7 +161,7 @@ class Checker {
            MissingWords(answer, run_.request.question, shown, all_alike).empty();
   }
 
-  // A verdict stands nowhere in a text. All readings have to give the same one, in one word.
+  // A verdict such as "yes" occurs in no text, so all readings must give the same one-word verdict.
   bool IsVerdict(const std::string& answer) {
     if (HasNumber(answer) || TrimOf(answer, kAround).find(' ') != std::string_view::npos) {
       return false;
@@ -170,8 +170,8 @@ class Checker {
     return *kind_ == "yes or no";
   }
 
-  // That nothing is stated: all readings but the first say so (four of five, but one), the first
-  // one gives nothing that stands in the context, and the model's own verdict does not contradict.
+  // Settles that nothing is stated if all readings but the first say so (of five, all but one), the
+  // first contains nothing from the context, and the model's own verdict does not contradict.
   bool SettleDenial(std::size_t wanted) {
     if (Denials() + 1 < wanted || StandsInContext(answers_.front())) return false;
     if (stated_ ? *stated_ > 0 : Denials() + 1 < kMany) return false;
@@ -203,7 +203,7 @@ class Checker {
   const std::string& context_;
   std::vector<std::string> answers_;
   std::optional<std::string> kind_;  // of answer that the question asks for; unset: not asked yet
-  std::optional<double> stated_;     // how surely the context states an answer, as log-odds
+  std::optional<double> stated_;     // log-odds that the context states an answer
   DirectCheck check_;
 };
 
@@ -227,7 +227,7 @@ DirectCheck CheckDirect(RunState& run, const std::string& context, const std::st
 
 std::vector<std::size_t> LargestAgreeing(const std::vector<std::string>& answers,
                                          const std::string& question) {
-  // A vote holds the words that were shown: here all that the answer says.
+  // A vote has only words that were shown; here all words of the answer count as shown.
   std::vector<Vote> votes;
   for (const std::string& answer : answers) votes.push_back(MakeVote(answer, answer, question));
   std::vector<std::size_t> largest;

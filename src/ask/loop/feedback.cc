@@ -13,7 +13,7 @@ constexpr std::size_t kEchoRoom = 2000;  // code points
 constexpr std::size_t kVariablesShown = 30;
 constexpr std::size_t kNameRoom = 60;  // code points of a name or type
 
-// Enough of an output for RenderBlock to cut; the same rule for every block of a turn.
+// Keeps enough of an output for RenderBlock to cut; the same rule for every block of a turn.
 TruncationOptions CutOptions(const FeedbackStyle& style) {
   return {.max_chars = style.output_chars,
           .cut = style.cut,
@@ -29,7 +29,7 @@ PrintedOutput Printed(const sandbox::BlockResult& result) {
   return {std::move(text), result.out_chars + utf8::CodePoints(result.last)};
 }
 
-// What stands for an output that is not shown. There may have been none.
+// Returns the placeholder for output that is not shown; there may have been none.
 PrintedOutput Unshown(const sandbox::BlockResult& result, Observe observe) {
   const std::uint64_t characters = Printed(result).characters;
   if (observe == Observe::kNone) return {"(outputs are not shown in this run)", 0};
@@ -38,7 +38,7 @@ PrintedOutput Unshown(const sandbox::BlockResult& result, Observe observe) {
           0};
 }
 
-// Control characters and line ends of every kind become spaces.
+// Replaces control characters and line ends of every kind by spaces.
 std::string OneWord(std::string_view text) {
   std::string word(utf8::Prefix(text, kNameRoom));
   for (const std::string_view end : {"\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"}) {
@@ -105,7 +105,7 @@ std::string SeenOutput(const sandbox::BlockResult& result, const FeedbackStyle& 
   const PrintedOutput printed = Printed(result);
   std::string seen = ShowCodeOutput(printed.text, options).text;
   if (seen.size() < printed.text.size() && options.cut == Cut::kMiddle) {
-    const std::size_t mark = seen.find("\n[… ");  // its numbers are ours
+    const std::size_t mark = seen.find("\n[… ");  // its numbers are not the code's
     if (mark != seen.npos) seen.erase(mark, seen.find('\n', mark) - mark);
   }
   return seen;

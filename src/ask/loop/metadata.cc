@@ -12,12 +12,12 @@ namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kDocumentsListed = 100;
-// Up to here a model may read every record: one request a record, seconds each on a processor.
+// Up to here a model may read every record: one request per record, seconds each on a CPU.
 constexpr std::uint64_t kMapRecords = 200;
-constexpr std::uint64_t kTextChars = 20;  // median of a field of texts, not of names
-constexpr std::size_t kTextWords = 4;     // of its example
+constexpr std::uint64_t kTextChars = 20;  // median length of a field with texts, not names
+constexpr std::size_t kTextWords = 4;     // in its example
 
-// As code counts them: what `len` or `.length` gives.
+// Returns the length as code sees it: what `len` or `.length` gives.
 std::uint64_t LengthOf(const ContextDocument& document, sandbox::Dialect dialect) {
   const inspect::Counts& counts = document.description.counts;
   return dialect == sandbox::Dialect::kPython ? counts.chars : counts.utf16_units;
@@ -43,7 +43,7 @@ void AddOnce(std::string_view item, std::vector<std::string>* list) {
   if (std::find(list->begin(), list->end(), item) == list->end()) list->emplace_back(item);
 }
 
-// A field of many values in one of the documents has no list of values.
+// A field with many values in one of the documents has no list of values.
 void AddFieldTables(const ContextSet& context, Metadata* metadata) {
   std::set<std::string> many;
   for (const ContextDocument& document : context.documents()) {
@@ -66,15 +66,15 @@ bool IsPlainName(std::string_view name) {
   });
 }
 
-// A field of short texts rather than of names, codes or kinds: its example has several words.
+// Returns true for a field of short texts, not names or codes: its example has several words.
 bool IsFreeText(const inspect::Field& field) {
   return field.types.Has(inspect::FieldType::kString) && field.median_chars >= kTextChars &&
          Split(TrimSpace(field.example), ' ').size() >= kTextWords;
 }
 
-// The field that holds the text of records which hold nothing else: only reading answers most
-// questions about those. Empty if code can tell the records apart by another field. `inspect` names
-// a main text field from 50 characters on; messages and notes are often shorter.
+// Returns the field that has the text of records which have nothing else: most questions about
+// those need reading. Empty if code can tell the records apart by another field. `inspect` reports
+// a main text field only from 50 characters on; messages and notes are often shorter.
 std::string OnlyTextField(const inspect::Description& description) {
   const inspect::Field* text = nullptr;
   for (const inspect::Field& field : description.fields) {
@@ -84,11 +84,11 @@ std::string OnlyTextField(const inspect::Description& description) {
       text = &field;
     }
   }
-  // The name stands outside the data fence, so it must be no more than a name.
+  // The name is outside the data fence, so it must be a plain name.
   return text && IsPlainName(text->shown) ? text->shown : std::string();
 }
 
-// The documents that hold records.
+// Returns the documents that contain records.
 std::vector<std::size_t> TablesOf(const std::vector<ContextDocument>& documents) {
   std::vector<std::size_t> tables;
   for (std::size_t i = 0; i < documents.size(); ++i) {
@@ -99,7 +99,7 @@ std::vector<std::size_t> TablesOf(const std::vector<ContextDocument>& documents)
   return tables;
 }
 
-// How code names a document. The text stands outside the data fence, so it is a name or a number.
+// Returns how code names a document: a name or a number, since it is outside the data fence.
 std::string KeyOf(const std::vector<ContextDocument>& documents, std::size_t index) {
   const std::string& name = documents[index].name;
   const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
@@ -109,7 +109,7 @@ std::string KeyOf(const std::vector<ContextDocument>& documents, std::size_t ind
                                                      : std::to_string(index);
 }
 
-// A field that two tables share, which is what most questions over both join by; else a blank.
+// Returns a field that two tables share, which most questions over both join by; else a blank.
 std::string SharedField(const inspect::Description& one, const inspect::Description& other) {
   for (const inspect::Field& field : one.fields) {
     const bool shared = std::any_of(
@@ -129,7 +129,7 @@ std::string_view TableAccess(const std::vector<ContextDocument>& documents,
   return same ? "access_shards" : "access_tables";
 }
 
-// Of the first two tables the smaller one is looked up in, the larger one is gone through.
+// Of the first two tables, code looks up rows in the smaller one while it iterates over the larger.
 std::map<std::string, std::string> TableValues(std::string_view name,
                                                const std::vector<ContextDocument>& documents,
                                                const std::vector<std::size_t>& tables) {
@@ -153,7 +153,7 @@ std::map<std::string, std::string> TableValues(std::string_view name,
   return values;
 }
 
-// Which name holds the data: small models do not work it out from a list of what there is.
+// Tells which name holds the data: small models cannot work it out from a list of what there is.
 std::string AccessText(const RunState& run) {
   const auto& documents = run.request.context->documents();
   std::string_view name = "access_text";
@@ -181,7 +181,7 @@ std::string AccessText(const RunState& run) {
   return text ? std::string(TrimSpace(*text)) : std::string();
 }
 
-// The sizes of all documents and their sums, which code may hand over without a look at the data.
+// Lists the sizes of all documents and their sums, which code may hand in without reading the data.
 std::string SizesOf(const ContextSet& context) {
   std::string sizes = fmt::format("{} {}", context.documents().size(), context.characters());
   std::uint64_t records = 0, lines = 0;
@@ -195,8 +195,8 @@ std::string SizesOf(const ContextSet& context) {
   return fmt::format("{} {} {} {}", sizes, context.bytes(), lines, records);
 }
 
-// The hint lists several documents, as far as it has room; what a sub-call cannot take it leaves
-// out.
+// The hint lists several documents as far as there is room, and leaves out what sub-calls cannot
+// take.
 std::string UnlistedDocuments(const Metadata& metadata, std::size_t count) {
   const bool all = count > 1 && !metadata.hint.ends_with(" more");
   if (!all) return metadata.doc_sizes;
@@ -224,7 +224,7 @@ Metadata MakeMetadata(const RunState& run) {
   std::vector<inspect::Description> descriptions;
   for (std::size_t i = 0; i < documents.size(); ++i) {
     descriptions.push_back(DescriptionOfFile(documents[i]));
-    // Code finds one of several by this name.
+    // Code finds one of several documents by this name.
     if (documents.size() > 1) descriptions.back().name = documents[i].name;
     if (!run.policy.shows_samples_beside_fields && !descriptions.back().fields.empty()) {
       descriptions.back().sample.clear();

@@ -11,13 +11,13 @@ namespace {
 
 using Step = assembly::CompactionPlan::Step;
 
-constexpr double kTarget = 2.0 / 3.0;       // of where it starts: 0.5 of the window by default
-constexpr double kTargetOfBudget = 0.66;    // where a reply takes more than its share of the window
-constexpr double kLeastGain = 0.5;          // of what lies between start and target
+constexpr double kTarget = 2.0 / 3.0;       // of the start: 0.5 of the window by default
+constexpr double kTargetOfBudget = 0.66;    // if a reply takes more than its share of the window
+constexpr double kLeastGain = 0.5;          // of the difference between start and target
 constexpr int kRounds = 3;                  // counts of parts may be off; then the layout cuts
-constexpr std::int64_t kFenceTokens = 160;  // around the turns that are summarised
+constexpr std::int64_t kFenceTokens = 160;  // around the turns to be summarized
 constexpr std::int64_t kLargestSummary = 1500;  // tokens
-constexpr std::int64_t kSummaryShare = 16;      // of the window: room for some of them
+constexpr std::int64_t kSummaryShare = 16;      // one such fraction of the window: room for several
 
 std::int64_t WithoutMargin(double tokens, double margin) {
   return static_cast<std::int64_t>(std::floor(tokens / (1.0 + margin)));
@@ -29,7 +29,7 @@ std::int64_t SummaryTokens(std::int64_t window) {
   return std::clamp<std::int64_t>(window / kSummaryShare, 64, kLargestSummary);
 }
 
-// What the report says of the history.
+// What the report says about the history.
 struct PromptRoom::HistoryUse {
   std::int64_t tokens = 0;
   bool cut = false;
@@ -48,7 +48,7 @@ struct PromptRoom::HistoryUse {
   }
 };
 
-// How small the view has to get, and how little is not worth a change of what was sent.
+// The target size of the view, and the smallest gain that justifies changing sent messages.
 struct PromptRoom::Need {
   Transcript::Room room;
   std::int64_t least = 0;
@@ -56,13 +56,13 @@ struct PromptRoom::Need {
 
 Result<assembly::Assembled> PromptRoom::Try(
     std::string_view layout, const std::map<std::string, std::string>& values) const {
-  std::vector<assembly::Section> history;  // a list of initial values would copy every turn
+  std::vector<assembly::Section> history;  // an initializer list would copy every turn
   history.push_back(transcript_.AsSection());
   return run_.prompts.Assemble(layout, run_.root, values, std::move(history), run_.boundary,
                                run_.reserve_output());
 }
 
-// Nothing if the prompt is small enough.
+// Returns none if the prompt is small enough.
 std::optional<PromptRoom::Need> PromptRoom::Wanted(const assembly::Assembled& prompt,
                                                    const HistoryUse& use) const {
   const driver::BoundModel& root = run_.root;
@@ -77,15 +77,15 @@ std::optional<PromptRoom::Need> PromptRoom::Wanted(const assembly::Assembled& pr
       std::min(WithoutMargin(window * start * kTarget, margin),
                static_cast<std::int64_t>(kTargetOfBudget * static_cast<double>(budget)));
   Need need{.room = {.start = 0, .target = std::max<std::int64_t>(target - rest, 0)}};
-  // A history that the layout cuts loses its prefix at every turn anyway.
+  // A history that the layout cuts loses its cached prefix at every turn anyway.
   if (!use.cut) need.least = WithoutMargin(window * start * (1 - kTarget) * kLeastGain, margin);
   return need;
 }
 
-// False if nothing more may go.
+// Returns false if nothing more can be removed.
 Result<bool> PromptRoom::MakeRoom(const Need& need, const TurnInfo& turn, Compacted* done) {
   assembly::CompactionPlan plan = transcript_.Plan(need.room);
-  // A call for a few tokens would come again every turn.
+  // A call that saves only a few tokens would be repeated every turn.
   const bool worth =
       plan.tokens_before - plan.tokens_after >= SummaryTokens(run_.root.entry.capability.window);
   const bool asks = run_.request.compacting == Compacting::kAuto &&
@@ -107,7 +107,7 @@ Result<bool> PromptRoom::MakeRoom(const Need& need, const TurnInfo& turn, Compac
   return true;
 }
 
-// Asks for a summary of as much of the turns as fits beside the words of the request.
+// Makes the prompt for a summary of as many turns as fit besides the request's own words.
 Result<assembly::Assembled> PromptRoom::SummaryPrompt(const assembly::CompactionPlan& plan,
                                                       std::int64_t most,
                                                       std::size_t* messages_cut) const {
@@ -129,7 +129,7 @@ Result<assembly::Assembled> PromptRoom::SummaryPrompt(const assembly::Compaction
   }
 }
 
-// What the model makes of the turns; empty if it fails: the work goes on without a summary.
+// Returns the model's summary of the turns; empty if it fails: the run continues without one.
 Result<std::string> PromptRoom::Summary(const assembly::CompactionPlan& plan, const TurnInfo& turn,
                                         std::size_t* messages_cut) {
   const driver::BoundModel& root = run_.root;

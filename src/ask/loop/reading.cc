@@ -17,28 +17,28 @@ namespace {
 constexpr std::size_t kPassages = 6;        // about a second of a small model each
 constexpr std::int64_t kAnswerTokens = 40;  // "in a few words"
 constexpr std::uint64_t kDocumentsChars =
-    1'500;                       // of what is said of the documents: their number first
-constexpr int kCandidates = 20;  // for the first token: the most that servers give
-// What the prompt asks to say where a passage does not tell.
+    1'500;  // of the description of the documents, which begins with their number
+constexpr int kCandidates = 20;  // for the first token: the most that servers return
+// What the prompt tells the model to say if a passage does not state the answer.
 constexpr std::string_view kTellsNot = "not stated";
-// Of a passage that may be believed alone, and between two that state different answers. Measured
-// over pairs of passages of which one speaks of something similar (docs/small-models.md).
+// Minimum score of a passage trusted alone, and margin between two that state different answers.
+// Measured on pairs of passages, one of them about something similar (docs/small-models.md).
 constexpr double kLeastScore = 1.1, kMargin = 0.6;
 
-// Of twenty questions made for it, this denies all eight that ask for something else, and four of
-// the twelve that do ask for a count; those four count lines and headings (docs/small-models.md).
+// Of 20 questions made for it, this threshold denies all 8 that do not ask for a count, and 4 of
+// the 12 that do; those 4 count lines and headings (docs/small-models.md).
 constexpr double kDeniedCount = -0.35;
 
-// Each asks in other words whether the passage states the answer; the sum errs less than either.
+// Both ask in different words whether the passage states the answer; the sum is more reliable.
 constexpr std::array<std::string_view, 2> kJudges = {"passage_says", "passage_states"};
 
-// Whether the passage holds the words that the answer adds to the question.
+// Returns true if the passage contains the words that the answer adds to the question.
 bool StandsIn(const std::string& passage, std::string_view answer, std::string_view question) {
   const WordRarity all_alike{.passages = 1};
   return MissingWords(answer, question, {&passage, 1}, all_alike).empty();
 }
 
-// How unlikely a reply that begins with kTellsNot is; at most what the rarest candidate is.
+// Returns how unlikely a reply beginning with kTellsNot is; at most the rarest candidate's chance.
 double UnlikelyNotStated(std::span<const model::TokenChance> candidates) {
   double rarest = 0;
   for (const model::TokenChance& candidate : candidates) {
@@ -66,7 +66,7 @@ std::optional<Reading> PassageReader::Read() {
     const auto stored = run_.request.context->Stored(place.document);
     if (!stored) return std::nullopt;
     const std::string_view text = (*stored)->map.bytes().substr(place.at, place.length);
-    if (IsRows(text)) continue;  // one cell of many is no answer
+    if (IsRows(text)) continue;  // one cell of many is not an answer
     auto reading = ReadOne(TrimSpace(text), passages_.titles[i]);
     if (!reading) return std::nullopt;
     read_.push_back(place);
@@ -109,8 +109,8 @@ std::optional<Reading> PassageReader::ReadOne(std::string_view passage,
   return std::move(*reading);
 }
 
-// Asked last, and only about an answer that would end the run: it costs as much as a passage. A
-// check that failed confirms nothing.
+// Asked last, and only about an answer that would end the run, since it costs as much as a passage.
+// A failed check confirms nothing.
 bool PassageReader::DocumentsAgree(const Reading& reading) const {
   const auto said = ReadOne(utf8::Prefix(documents_, kDocumentsChars), "the list of documents");
   if (!said) return false;
@@ -134,13 +134,13 @@ Result<Reading> PassageReader::Answer(const Values& values) const {
   const std::string said = StripThinking(reply.text).text;
   const std::string_view text = TrimSpace(said);
   if (IsCut(reply) || text.find('\n') != text.npos || ToLowerAscii(text).starts_with(kTellsNot)) {
-    return reading;  // several lines are no few words
+    return reading;  // several lines are not "a few words"
   }
   reading.answer = std::string(text);
   return reading;
 }
 
-// None if the request failed or the model says neither yes nor no.
+// Returns none if the request failed or the model says neither yes nor no.
 std::optional<double> PassageReader::Judge(std::string_view role, const Values& values) const {
   const auto prompt = run_.prompts.Assemble(role, run_.root, values, {}, run_.boundary, 1);
   return prompt ? AskYesOrNo(run_, *prompt) : std::nullopt;

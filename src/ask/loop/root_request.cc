@@ -12,9 +12,9 @@
 namespace dossier::ask {
 namespace {
 
-// A stop sequence, for models whose reply ends where its first code block does.
+// A stop sequence for models whose reply ends after its first code block.
 constexpr std::string_view kBehindCode = "\n```\n";
-constexpr std::int64_t kMoreRoom = 4;  // times what a reply had that was cut
+constexpr std::int64_t kMoreRoom = 4;  // factor on the size of a reply that was cut off
 
 std::optional<double> Temperature(const RunState& run, int attempt) {
   const std::span<const double> steps = run.policy.temperatures;
@@ -24,7 +24,7 @@ std::optional<double> Temperature(const RunState& run, int attempt) {
   return std::max(base, steps[std::min(static_cast<std::size_t>(attempt), steps.size() - 1)]);
 }
 
-// Tokens that the reply may have.
+// Returns the tokens that the reply may have.
 std::int64_t OutputOf(const RunState& run, const RootRequest& about) {
   if (about.max_output) return *about.max_output;
   return run.root.sampling.max_output.value_or(run.reserve_output());
@@ -44,8 +44,8 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
   }
   if (about.temperature) request.sampling.temperature = about.temperature;
   request.sampling.first_tokens = about.first_tokens;
-  // Readings of one text are told apart by their turn, also where the user gives a seed: with the
-  // same seed they would be one reading.
+  // Readings of one text differ by their turn even if the user gives a seed: with the same seed
+  // they would all be equal.
   const auto turn = static_cast<std::uint64_t>(about.turn);
   if (!request.sampling.seed) {
     request.sampling.seed = run.request.seed + turn;
@@ -59,7 +59,7 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
   return request;
 }
 
-// The sections of a prompt that are in it: name and tokens of each, as the report says.
+// Returns the name and tokens of each section in a prompt, from its report.
 JsonArray SectionsOf(const Json& report) {
   JsonArray kept;
   const Json* sections = Find(report, "sections");
@@ -72,8 +72,8 @@ JsonArray SectionsOf(const Json& report) {
   return kept;
 }
 
-// All that was meant for a prompt, for whoever wants to see why it is as it is: where each section
-// comes from, what was left of it and why. One that had nothing to say is left out.
+// Returns everything that was meant for a prompt, to explain it: where each section comes from,
+// what was left of it and why. Empty sections are omitted.
 JsonArray PartsOf(const Json& report) {
   JsonArray parts;
   const Json* sections = Find(report, "sections");
@@ -103,7 +103,7 @@ JsonArray PartsOf(const Json& report) {
   return parts;
 }
 
-// What the journal says of a request, beside its messages.
+// Returns what the journal stores about a request besides its messages.
 JsonObject SentOf(RunState& run, const RootRequest& about, const assembly::Assembled& prompt,
                   const std::string& hash) {
   JsonObject sent{{"purpose", model::PurposeName(about.purpose)},
@@ -117,21 +117,21 @@ JsonObject SentOf(RunState& run, const RootRequest& about, const assembly::Assem
   return sent;
 }
 
-// A request is recorded when it leaves the gate, not when it begins to wait there: of the children
-// of a batch most wait, and a process that is killed then has not sent what they wait with.
+// A request is recorded when it leaves the gate, not when it starts to wait there: most children of
+// a batch wait, and if the process is killed then, it has not sent those requests.
 class SentRecord {
  public:
   SentRecord(RunState& run, JsonObject sent, const assembly::Messages& messages)
       : run_(run), waits_(std::move(sent)), messages_(messages) {}
 
-  // By the thread that lets it out; the second time nothing.
+  // Called in the thread that releases the request; the second call does nothing.
   void Write() {
     if (!waits_) return;
     JsonObject sent = std::move(*waits_);
     waits_.reset();
     run_.log.AddSent(std::move(sent), "messages", messages_);
   }
-  // In place of `request.sent`, what would have stood there: of one that never left.
+  // For a request that was never sent: writes what `request.sent` would contain.
   void WriteUnsent(JsonObject failed) {
     if (!waits_) return run_.log.Add("request.failed", std::move(failed));
     for (auto& [key, value] : failed) (*waits_)[key] = std::move(value);
@@ -159,15 +159,15 @@ void LogReply(RunState& run, const RootRequest& about, const driver::Called& cal
     if (about.partial && !called.partial.empty()) data["partial"] = run.log.Body(called.partial);
     return sent->WriteUnsent(std::move(data));
   }
-  sent->Write();  // of a gate that knows the reply
+  sent->Write();  // for a gate that already knows the reply
   const model::Reply& reply = *called.reply;
   AddReply(reply, [&](std::string_view text) { return run.log.Body(text); }, &data);
   run.log.Add("reply.received", std::move(data));
   for (const std::string& warning : reply.warnings) run.log.Warn("model", Json(warning));
 }
 
-// Nothing here asks for a block: code writes to memory by memory_write. The journal has the reply
-// as it came.
+// No prompt here asks for such a block: code writes memory with memory_write. The journal has the
+// original reply.
 void RemoveMemoryBlocks(RunState& run, model::Reply* reply) {
   memory::ParsedReply parsed = memory::RemoveBlocks(reply->text);
   if (!parsed.warnings.empty()) {
@@ -214,7 +214,7 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
   driver::Called called =
       run.caller.Ask(run.root, std::move(request), hooks, stop.token(), about.stage);
   show(filter.Finish());
-  // A model that writes the same line for ever was stopped: what it wrote so far is its reply.
+  // A model that repeated the same line was stopped: what it wrote so far is its reply.
   if (!called.reply && stuck && !run.cancel.cancelled()) {
     called.reply = model::Reply{.text = called.partial, .finish = model::Finish::kLength};
   }
@@ -230,7 +230,7 @@ Result<model::Reply> AskAgain(RunState& run, assembly::Assembled prompt, RootReq
   const std::int64_t had = OutputOf(run, about);
   const std::int64_t most = std::min(limits.max_output, limits.window - prompt.tokens);
   about.max_output = std::max(had, had < most / kMoreRoom ? had * kMoreRoom : most);
-  // The same request would be cut at the same place again.
+  // The same request would be cut off at the same place again.
   if (cut.finish == model::Finish::kLength && *about.max_output == had) {
     DOSSIER_ASSIGN_OR_RETURN(
         std::string ask,
@@ -249,7 +249,7 @@ Result<model::Reply> AskAgain(RunState& run, assembly::Assembled prompt, RootReq
 }
 
 std::optional<double> AskYesOrNo(RunState& run, const assembly::Assembled& prompt) {
-  constexpr int kCandidates = 20;  // for the first token: the most that servers give
+  constexpr int kCandidates = 20;  // for the first token: the most that servers return
   const auto reply = AskRoot(run, prompt,
                              {.purpose = model::Purpose::kRead,
                               .turn = 0,
@@ -283,7 +283,7 @@ bool IsCut(const model::Reply& reply) {
          reply.finish == model::Finish::kFilter;
 }
 
-// For extraction every cut is one: half a block is not run.
+// For extraction, every kind of cut counts: half a block is not run.
 ReplyFinish FinishOf(const model::Reply& reply) {
   if (IsCut(reply)) return ReplyFinish::kLength;
   return reply.finish == model::Finish::kStop || reply.finish == model::Finish::kToolCalls

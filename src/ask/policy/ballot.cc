@@ -20,13 +20,13 @@ std::optional<Offer> Ballot::Count(Offer offer, std::string_view printed, Chance
   Candidate candidate{std::move(offer), {}};
   candidate.vote = MakeVote(candidate.offer.text, printed, question_);
   const auto other = std::ranges::find_if(candidates_, [&](const Candidate& earlier) {
-    // A reading confirms a short answer, not the whole text that it stands in.
+    // A reading confirms a short answer, not the whole text that contains it.
     const bool whole_text =
         earlier.offer.source == Source::kDirect && candidate.offer.text.size() > kLongAnswer;
     return !whole_text && Agree(earlier.vote, candidate.vote);
   });
   if (other != candidates_.end()) {
-    // A plain reading has a vote and no value: where code agrees, its own answer is given.
+    // A plain reading has a vote but no value: if code agrees, code's own answer is given.
     const bool first = IsSound(other->offer) && other->offer.source != Source::kDirect;
     const Offer& agreed = first || !IsSound(candidate.offer) ? other->offer : candidate.offer;
     if (IsSound(agreed) || !AnySound()) {

@@ -11,15 +11,15 @@ namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kLeastRows = 5;
-constexpr double kAlike = 0.8;  // of the lines of a table: others are its title and its rule
+constexpr double kAlike = 0.8;  // share of equal lines in a table; others are title and rule
 
 struct Places {
   std::size_t all = 0, at_line_start = 0;
-  std::size_t texts = 0;  // that hold one
+  std::size_t texts = 0;  // that contain one
 };
 
 void CountPlaces(std::string_view text, std::string_view part, Places* places) {
-  constexpr std::size_t kMostMarks = 16;  // before what stands at the start of a line
+  constexpr std::size_t kMostMarks = 16;  // before the first text of a line
   const std::size_t before_text = places->all;
   for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) {
     ++places->all;

@@ -9,14 +9,14 @@
 namespace dossier::ask {
 namespace {
 
-// A fingerprint covers at least so many words, and so many bytes of words: less occurs by chance.
+// A fingerprint covers at least this many words and bytes of words: less occurs by chance.
 constexpr std::size_t kWords = 3;
 constexpr std::size_t kBytes = 10;
 constexpr std::uint64_t kIndexLimit = 64u << 20;  // bytes; beyond it only slices are counted
 constexpr std::uint64_t kMostFingerprints = 2'000'000;
 constexpr std::uint64_t kBytesPerWord = 6;
 constexpr std::size_t kMostWaiting = 16u << 20;  // bytes
-// A fingerprint that stands in more places says nothing about where a text comes from.
+// A fingerprint at more places than this says nothing about a text's origin.
 constexpr std::size_t kMostPlaces = 64;
 
 struct Word {
@@ -24,8 +24,8 @@ struct Word {
   std::size_t begin = 0, end = 0;
 };
 
-// Where a reader of words that has come to `from` may go on, if no word that begins before `done`
-// is of interest: behind the last space before it, as no word has one inside.
+// Returns where a reader of words at `from` may continue if no word that begins before `done`
+// matters: after the last space before it, since no word contains a space.
 std::size_t BehindSpace(std::string_view text, std::size_t from, std::size_t done) {
   constexpr std::size_t kFar = 4096;  // a longer word is read instead
   const std::size_t least = done > kFar ? std::max(from, done - kFar) : from;
@@ -39,7 +39,7 @@ std::size_t BehindSpace(std::string_view text, std::size_t from, std::size_t don
 // before which no further one may begin.
 template <typename Visit>
 void ForEachFingerprint(std::string_view text, const Visit& visit) {
-  std::vector<Word> words;  // those of the fingerprint at hand
+  std::vector<Word> words;  // of the current fingerprint
   WordReader reader(text);
   std::size_t bytes = 0;
   for (Word word; reader.Next(&word.hash);) {
@@ -62,7 +62,7 @@ void ForEachFingerprint(std::string_view text, const Visit& visit) {
   }
 }
 
-// How many bytes two texts have in common at their starts, and at their ends.
+// Return how many bytes two texts have in common at their starts, and at their ends.
 std::size_t CommonStart(std::string_view a, std::string_view b) {
   constexpr std::size_t kBlock = 256;
   const std::size_t most = std::min(a.size(), b.size());
@@ -173,7 +173,7 @@ void Coverage::Insert(std::vector<Stretches>& where, std::size_t document, std::
   where[document].Add(at, at + std::min(length, size - at));
 }
 
-// The first text that has to be traced pays for it.
+// Called when the first text has to be traced.
 void Coverage::BuildIndex() {
   if (indexed_) return;
   indexed_ = true;
@@ -196,7 +196,7 @@ void Coverage::BuildIndex() {
   PutIntoBuckets(std::move(found));
 }
 
-// About one fingerprint a bucket, so that none has to be sorted.
+// Uses about one fingerprint per bucket, so that no sorting is needed.
 void Coverage::PutIntoBuckets(std::vector<Fingerprint> found) {
   const int bits = std::max(1, static_cast<int>(std::bit_width(found.size())));
   shift_ = 64 - bits;
@@ -208,7 +208,7 @@ void Coverage::PutIntoBuckets(std::vector<Fingerprint> found) {
   for (const Fingerprint& one : found) index_[next[one.hash >> shift_]++] = one;
 }
 
-// The document, and the byte in it.
+// Returns the document and the byte offset in it.
 std::pair<std::size_t, std::size_t> Coverage::PlaceOf(std::uint32_t at) const {
   const auto behind = std::ranges::upper_bound(starts_, at);
   return {static_cast<std::size_t>(behind - starts_.begin()) - 1, at - *std::prev(behind)};
@@ -224,7 +224,7 @@ void Coverage::TraceWaiting() {
 
 void Coverage::Trace(std::string_view text) {
   if (index_.empty()) return;
-  std::size_t done = 0;  // what of the text is traced already
+  std::size_t done = 0;  // how much of the text is traced already
   ForEachFingerprint(text, [&](std::uint64_t hash, std::size_t at) {
     if (at < done || hash % sample_ != 0) return done;
     for (const Match& match : LongestMatches(text, hash, at)) {
@@ -235,7 +235,7 @@ void Coverage::Trace(std::string_view text) {
   });
 }
 
-// The places of the fingerprint at `at` from which the text goes on alike for longest.
+// Returns the places of the fingerprint at `at` where the text continues to match the longest.
 std::vector<Coverage::Match> Coverage::LongestMatches(std::string_view text, std::uint64_t hash,
                                                       std::size_t at) const {
   std::vector<std::uint32_t> places;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kLongestProse = 600;  // bytes of a reply that is only an answer
 
-// Numbers by value: "01" and "1" are one.
+// Returns numbers by value: "01" and "1" are equal.
 std::set<std::string_view> NumbersIn(std::string_view text) {
   std::set<std::string_view> numbers;
   for (std::size_t at = 0; at < text.size();) {
@@ -30,7 +30,7 @@ std::set<std::string_view> NumbersIn(std::string_view text) {
   return numbers;
 }
 
-// The numbers of `text` and nothing else of it.
+// Returns only the numbers of `text`.
 std::string NumbersOf(std::string_view text) {
   std::string numbers;
   for (NumberReader reader(text); const auto number = reader.Next();) {
@@ -40,7 +40,7 @@ std::string NumbersOf(std::string_view text) {
   return numbers;
 }
 
-// Without the marks that may stand around a line or a quotation.
+// Removes the punctuation around a line or a quotation.
 std::string_view Unquoted(std::string_view text) {
   constexpr std::string_view kMarks = " \t\r#*>`\"'.?";
   const std::size_t first = text.find_first_not_of(kMarks);
@@ -50,9 +50,9 @@ std::string_view Unquoted(std::string_view text) {
 
 }  // namespace
 
-// Whether `code` touched no data and computes with numbers that outputs showed: they came out of
-// data. Besides, it may have powers of ten, small numbers of places, and those of hours and
-// minutes.
+// Returns true if `code` touched no data and computes with numbers that outputs showed, which came
+// from data. It may also use powers of ten, small counts of decimal places, and the constants of
+// hours and minutes.
 bool Evidence::ReckonsWithShown(std::string_view code) const {
   constexpr std::string_view kPlain[] = {"0.",  "1.",  "2.",  "3.",   "4.",
                                          "10.", "24.", "60.", "3600."};
@@ -155,7 +155,7 @@ std::vector<std::string> Evidence::LeftOut(std::string_view answer, std::string_
   return left_out;
 }
 
-// A zero stays a zero in later blocks, so why it is one stays, too.
+// A zero remains a zero in later blocks, so its reason is kept, too.
 void Evidence::NoteUnmatched(const sandbox::BlockResult& result) {
   std::erase_if(unmatched_, [&](const std::string& reason) {
     return std::ranges::find(result.settled, reason) != result.settled.end();

@@ -18,16 +18,16 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::uint64_t kSmallContext = 200;  // characters; below it a first answer may stand
-// A longer answer is prose: a large model may put numbers into its own words.
+constexpr std::uint64_t kSmallContext = 200;  // characters; below it a first answer may be accepted
+// A longer answer is prose, in which a large model may rephrase numbers.
 constexpr std::uint64_t kShortAnswer = 200;  // characters
 
 constexpr std::string_view kEmpty = "empty";
-// Values of the data that code has to print before it counts as a look at them: one that is no
-// number, or more numbers than a count or two.
+// How many values of the data code must print before that counts as a look at them: one that is not
+// a number, or more numbers than a count or two.
 constexpr std::size_t kFewValues = 3, kFewNames = 1;
 
-// What the model should do next: people who read a doubt are not told it.
+// Advice to the model on what to do next; people who read a doubt do not see it.
 constexpr std::string_view kComputeIt =
     " Reply with one complete code block that computes the answer from the data and prints it.";
 constexpr std::string_view kAskThemAgain =
@@ -45,7 +45,7 @@ constexpr std::string_view kAdvice[] = {kComputeIt, kAskThemAgain, kLookElsewher
 
 std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-// What the model has seen of the data: outputs, what code handed in, passages.
+// Returns what the model has seen of the data: outputs, what code handed in, passages.
 std::vector<std::string> Seen(const GateSituation& situation) {
   std::vector<std::string> seen = *situation.shown;
   if (!situation.passages.empty()) seen.emplace_back(situation.passages);
@@ -109,8 +109,8 @@ std::optional<Refusal> Gates::Doubt(std::string_view answer, const GateSituation
 
 bool Gates::IsSmall() const { return context_.context_chars < kSmallContext; }
 
-// Words about a short text are believed. A number must stand in the description or follow from it,
-// or from what code got without reading the text: replies of sub-calls.
+// Words about a short text are trusted. A number must be in the description or follow from it, or
+// come from replies of sub-calls, which code gets without reading the text.
 bool Gates::StandsOnLittle(std::string_view answer, const GateSituation& situation) const {
   if (!HasNumber(answer)) return true;
   std::vector<std::string> seen = *situation.shown;
@@ -119,8 +119,8 @@ bool Gates::StandsOnLittle(std::string_view answer, const GateSituation& situati
   return UnshownNumber(answer, known, seen).empty();
 }
 
-// An answer that stands in the passages of the first prompt was read there, and sizes are told by
-// the description.
+// An answer in the passages of the first prompt was read there, and sizes are given in the
+// description.
 std::string Gates::Unexplored(std::string_view answer, const GateSituation& situation) const {
   if (situation.explored == GateSituation::Explored::kYes) return {};
   if (context_.context_chars == 0) return {};  // there is nothing to read
@@ -154,8 +154,8 @@ std::string Gates::LostSubcalls(std::string_view /*answer*/, const GateSituation
                      situation.failed_subcalls, kAskThemAgain);
 }
 
-// In numbers, where no condition fits also in words: in a text that the code held ready, or in one
-// about an output that found nothing.
+// Checks numbers, and also words if no condition matches: in a text that the code contained, or in
+// one about an output that found nothing.
 bool Gates::TellsNothing(std::string_view answer, const GateSituation& situation) const {
   const std::string known = fmt::format("{}\n{}", context_.question, situation.sizes);
   if (SaysNothing(answer, known)) return true;
@@ -175,7 +175,7 @@ bool Gates::TellsNothing(std::string_view answer, const GateSituation& situation
 
 namespace {
 
-// Whether an output shows `value` as a whole: a line of its own, behind a label, or quoted.
+// Returns true if an output shows `value` as a whole: as a line, after a label, or quoted.
 bool StandsAsValue(std::string_view output, std::string_view value) {
   constexpr std::string_view kQuotes = "'\"";
   for (std::size_t at = output.find(value); !value.empty() && at != output.npos;
@@ -207,16 +207,16 @@ bool ShowsValues(std::span<const std::string> outputs, std::string_view question
   return false;
 }
 
-// Whether code has printed values of the data since an empty result was sent back.
+// Returns true if code has printed values of the data since an empty result was refused.
 bool Gates::LookedAgain(const GateSituation& situation) const {
   if (!situation.outputs || !outputs_when_empty_ || !situation.shows_values) return false;
   if (*outputs_when_empty_ > situation.outputs->size()) return false;
   return situation.shows_values(std::span(*situation.outputs).subspan(*outputs_when_empty_));
 }
 
-// A zero may be right. It is in doubt where a condition fits nothing in the data at all, and where
-// a small model wrote the condition; a large one that was told so and looked at the values of the
-// data again is believed.
+// A zero may be right. It is doubtful if a condition matches nothing in the data and a small model
+// wrote the condition; a large model that was told so and looked at the data's values again is
+// trusted.
 std::string Gates::EmptyResult(std::string_view answer, const GateSituation& situation) const {
   const bool unmatched = situation.unmatched && !situation.unmatched->empty();
   const bool trusted = context_.checked == ModelPolicy::Checked::kNumbers ||
@@ -238,7 +238,7 @@ std::string Gates::EmptyResult(std::string_view answer, const GateSituation& sit
 
 namespace {
 
-// Whether the whole answer was seen and stands in the data: a value, however common it is there.
+// Returns true if the whole answer was seen and is a value in the data, however common.
 bool IsSeenValue(std::string_view answer, const GateSituation& situation) {
   constexpr std::size_t kLeast = 3;  // bytes
   const std::string value = Folded(TrimSpace(answer));
@@ -254,8 +254,8 @@ bool IsSeenValue(std::string_view answer, const GateSituation& situation) {
 
 }  // namespace
 
-// Whether something is there, only who has read all of it can deny. What else takes nothing from
-// what was shown, a verdict on the whole, stands on a part alike.
+// Only a full reading can prove that something is absent. An answer that otherwise takes nothing
+// from what was shown, such as a verdict on the whole, also needs more than a part.
 std::string Gates::ReadInPart(std::string_view answer, const GateSituation& situation) const {
   const Coverage::Shares& read = situation.read;
   if (read.by_any <= 0 || read.by_any >= kAllRead || IsSmall()) {
@@ -280,7 +280,7 @@ std::string Gates::ReadInPart(std::string_view answer, const GateSituation& situ
       Percent(read.by_any), Percent(read.by_code), Percent(read.by_models), kReadAll);
 }
 
-// Of an empty result that a condition is the reason for, EmptyResult decides.
+// If a condition explains an empty result, EmptyResult decides about it.
 std::string Gates::LeavesOut(std::string_view answer, const GateSituation& situation) const {
   std::vector<std::string> gaps = situation.gaps;
   if (situation.unmatched && TellsNothing(answer, situation)) {
@@ -299,7 +299,7 @@ std::string Gates::WrongKind(std::string_view answer, const GateSituation& situa
         kComputeIt);
   }
   if (situation.wanted != AnswerKind::kNumber || HasNumber(answer)) return {};
-  // What code worked out is rather believed than a small model's word on the kind of the question.
+  // What code computed is trusted more than a small model's judgment of the question's kind.
   if (situation.outputs && !situation.outputs->empty() &&
       StandsAsValue(situation.outputs->back(), TrimSpace(answer))) {
     return {};
@@ -307,8 +307,8 @@ std::string Gates::WrongKind(std::string_view answer, const GateSituation& situa
   return fmt::format("The question asks for a number, and the answer holds none.{}", kComputeIt);
 }
 
-// Where no passage states the answer, a small model counts or cuts out something else that it saw
-// there. A number that code got by looking for what the question does not name is in doubt.
+// If no passage states the answer, a small model counts or cuts out something else that it saw
+// there. A number from code that searched for something the question does not name is doubtful.
 std::string Gates::SearchedElse(std::string_view answer, const GateSituation& situation) const {
   if (!situation.mentions.empty()) {
     return fmt::format(
@@ -333,7 +333,7 @@ std::string Gates::SearchedElse(std::string_view answer, const GateSituation& si
       situation.searched->front());
 }
 
-// A number that code counted, where a passage rather states another: one of the two is wrong.
+// Code counted a number, but a passage rather states another: one of the two is wrong.
 std::string Gates::ContradictsReading(std::string_view answer,
                                       const GateSituation& situation) const {
   if (situation.likely_numbers.empty() || !HasNumber(answer)) return {};
@@ -345,7 +345,7 @@ std::string Gates::ContradictsReading(std::string_view answer,
                      Join(situation.likely_numbers, "; "));
 }
 
-// A second request to the model would only repeat its choice, so this refuses nothing.
+// A second request to the model would only repeat its choice, so this check never refuses.
 std::string Gates::UnclearReading(std::string_view answer, const GateSituation& situation) const {
   if (situation.passages_read != GateSituation::Passages::kUnclear) return {};
   const std::string all = Join(situation.readings, "\n");
@@ -388,7 +388,7 @@ std::string Gates::UnshownNumbers(std::string_view answer, std::span<const std::
 
 std::string Gates::UnshownNames(std::string_view answer, std::span<const std::string> evidence,
                                 const GateSituation& situation) const {
-  // A small model puts marks around what it says itself.
+  // A small model puts quotation marks around its own words.
   const bool quoted = context_.checked == ModelPolicy::Checked::kNumbers &&
                       situation.quoted == Offer::Quoted::kYes && answer.find(' ') != answer.npos;
   std::string name = UnseenQuote(quoted ? fmt::format("\"{}\"", answer) : std::string(answer),
@@ -404,8 +404,8 @@ std::string Gates::UnshownNames(std::string_view answer, std::span<const std::st
   return name.empty() ? std::string() : fmt::format("No output shows \"{}\".{}", name, kComputeIt);
 }
 
-// The digit 0 says no more than the word "none": where values of the data were shown, either may
-// stand on what is not among them.
+// The digit 0 means the same as the word "none": after values of the data were shown, either may be
+// an answer about something that is not among them.
 std::string Gates::WithoutNeedlessZeros(std::string_view answer,
                                         const GateSituation& situation) const {
   const bool shown =
@@ -424,8 +424,8 @@ std::string Gates::WithoutNeedlessZeros(std::string_view answer,
   return left.append(answer.substr(done));
 }
 
-// A sentence without numbers that denies what all of the data was read for: it cannot stand in an
-// output, and a word of the question that the data do not know speaks for it.
+// Returns true for a denial without numbers after all of the data was read: it cannot occur in an
+// output, and a word of the question that is unknown in the data supports it.
 bool Gates::DeniesWhatIsUnknown(std::string_view answer, const GateSituation& situation) const {
   constexpr std::size_t kLeastWords = 3;
   if (situation.read.by_any < kAllRead || HasNumber(answer) || !situation.rarity) return false;

@@ -17,18 +17,18 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kLeastQuote = 2;  // bytes; shorter quotes are marks, not evidence
+constexpr std::size_t kLeastQuote = 2;  // bytes; shorter quotes are symbols, not evidence
 
 struct QuoteMark {
   std::string_view open, close;
 };
 constexpr std::array<QuoteMark, 4> kQuotes = {
     {{"\"", "\""}, {"`", "`"}, {"'", "'"}, {"\xE2\x80\x9C", "\xE2\x80\x9D"}}};
-// Quotation marks proper: the other two are also an apostrophe and a mark of code.
+// Real quotation marks only: the other two are also an apostrophe and a code mark.
 constexpr std::array<QuoteMark, 3> kQuotationMarks = {
     {{"\"", "\""}, {"\xE2\x80\x9C", "\xE2\x80\x9D"}, {"\xC2\xAB", "\xC2\xBB"}}};
 
-// Texts in quotes; an apostrophe inside a word is none.
+// Returns the quoted texts; an apostrophe inside a word is not a quotation mark.
 std::vector<std::string_view> QuotedTexts(std::string_view text,
                                           std::span<const QuoteMark> marks = kQuotes) {
   std::vector<std::string_view> found;
@@ -54,10 +54,10 @@ std::vector<std::string_view> QuotedTexts(std::string_view text,
   return found;
 }
 
-// 0 in any spelling.
+// Returns true for 0 in any notation.
 bool IsZero(const Number& number) { return number.digits == "0" && number.fraction.empty(); }
 
-// The numbers of `text` that `known` does not have. A zero is always one: it may be the result.
+// Returns the numbers of `text` that `known` lacks. A zero always counts: it may be the result.
 std::vector<Number> AddedNumbers(std::string_view text, std::string_view known) {
   std::unordered_set<std::string> keys;
   NumberReader of_known(known);
@@ -70,7 +70,7 @@ std::vector<Number> AddedNumbers(std::string_view text, std::string_view known) 
   return added;
 }
 
-// `None`, `[]`, `Total: set()`, and what has no letter or digit at all: what programs print.
+// Returns true for output that shows nothing: `None`, `[]`, `Total: set()`, no letter or digit.
 bool ShowsNothing(std::string_view line) {
   constexpr std::array<std::string_view, 5> kNothing = {"none", "nan", "null", "set", "counter"};
   const std::size_t label = line.find_last_of(":=");
@@ -99,8 +99,7 @@ std::string UnseenQuote(std::string_view answer, std::string_view question,
 bool HasNumber(std::string_view text) { return NumberReader(text).Next().has_value(); }
 
 std::string WithPlainDigits(std::string_view text) {
-  // The zeros of the scripts of Unicode's category Nd that are in daily use; nine digits follow
-  // each.
+  // The zeros of the commonly used scripts in Unicode's category Nd; nine digits follow each.
   constexpr std::array<char32_t, 22> kZeros = {
       0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66, 0x0BE6, 0x0C66, 0x0CE6,
       0x0D66, 0x0DE6, 0x0E50, 0x0ED0, 0x0F20, 0x1040, 0x17E0, 0x1810, 0xA620, 0xABF0, 0xFF10};
@@ -148,7 +147,7 @@ bool SaysNothing(std::string_view text, std::string_view known) {
 std::string WithoutTyped(std::string_view output, std::span<const std::string> typed) {
   std::string left(output);
   for (const std::string& text : typed) {
-    // Signs alone tell nothing, and within a number they are the data's.
+    // Symbols alone say nothing, and within a number they belong to the data.
     if (std::ranges::none_of(text, IsTextByte)) continue;
     for (std::size_t at = left.find(text); at != left.npos; at = left.find(text, at)) {
       const std::size_t end = at + text.size();

@@ -5,7 +5,7 @@
 namespace dossier::ask {
 namespace {
 
-// A model that repeats itself is shaken harder with each fresh start.
+// A model that repeats itself gets a higher temperature with each fresh start.
 constexpr std::array kTemperatures = {0.2, 0.4, 0.7};
 
 constexpr ModelPolicy kLarge{.name = "large"};
@@ -18,18 +18,18 @@ constexpr ModelPolicy kSmall{
     .failed_turns = 2,
     .temperatures = kTemperatures,
     .subcall_temperature = 0.0,
-    // It misreads long prompts, and on a processor reads 60 to 100 tokens a second: code is faster
-    // and more often right from here on (docs/decisions/direct-threshold.md).
+    // It misreads long prompts and reads only 60 to 100 tokens per second on a CPU: above this size
+    // code is faster and more often right (docs/decisions/direct-threshold.md).
     .direct_tokens = 2'048,
     // About one plain answer in three is wrong (docs/small-models.md).
     .checks_direct_answers = true,
     // It cannot count, however short the list is.
     .reads_records_by_code = true,
     .hint = inspect::HintProfile::kSmall,
-    // The field table says all of it in fewer tokens, and examples leak into answers.
+    // The field table has the same information in fewer tokens, and examples leak into answers.
     .shows_samples_beside_fields = false,
     .reads_passages_first = true,
-    // A turn of code either is done by then or repeats itself.
+    // A turn of code is either finished by then or repeats itself.
     .reply_tokens = 600,
     .tolerance = ModelSize::kSmall,
     .stops_behind_code = true,
@@ -37,7 +37,7 @@ constexpr ModelPolicy kSmall{
     .holds_to_grammar = true,
     .takes_final_beside_code = false,
     .map_items = 1,
-    // It likes to hand its own question on; the answer is then made up.
+    // It tends to pass its own question on; the answer is then invented.
     .refuses_bare_question = true,
     .output_chars = 4'000,
     .output_cut = Cut::kMiddle,

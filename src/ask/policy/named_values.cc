@@ -14,17 +14,17 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kRead = 4u << 20;   // bytes of each text: rows enough to tell
-constexpr std::size_t kShortestWord = 4;  // bytes; shorter ones are more often speech than values
+constexpr std::size_t kRead = 4u << 20;   // bytes of each text: enough rows to decide
+constexpr std::size_t kShortestWord = 4;  // bytes; shorter ones are mostly plain words, not values
 constexpr std::size_t kShortestPart = 3;  // bytes of a constant that begins like a value
 constexpr std::uint64_t kFewestLines = 3;
-constexpr double kMostLines = 0.9;   // of all: a word of nearly every row tells none apart
-constexpr double kNearlyAll = 0.95;  // of the lines with the word, or of those that code picks
+constexpr double kMostLines = 0.9;   // of all: a word in nearly every row distinguishes none
+constexpr double kNearlyAll = 0.95;  // of the lines with the word, or of those that code selects
 
 bool IsPart(char c) { return IsDigit(c) || IsLetter(c) || static_cast<unsigned char>(c) >= 0x80; }
 
-// Calls `add(hash, number, text)` for each name of letters, digits and marks between them: OVEN-3,
-// 10.0.4.7, a/b. WordReader takes such a name apart.
+// Calls `add(hash, number, text)` for each name of letters, digits and punctuation between them:
+// OVEN-3, 10.0.4.7, a/b. WordReader splits such a name.
 template <typename Add>
 void ForEachName(std::string_view text, const Add& add) {
   constexpr std::string_view kMarks = "-_./#";
@@ -46,8 +46,8 @@ void ForEachName(std::string_view text, const Add& add) {
 }
 
 // Calls `add(word, place)` for each word and name of a line. A place is the number of the word in
-// its line, or of the cell that holds it alone: free text in front of a cell moves the words, not
-// the cells.
+// its line, or of the cell that has only this word: free text before a cell shifts words, not
+// cells.
 template <typename Add>
 void ForEachPlace(std::string_view line, const Add& add) {
   WordReader words(line);
@@ -61,7 +61,7 @@ void ForEachPlace(std::string_view line, const Add& add) {
   for (std::size_t at = 0; at <= line.size(); ++cell) {
     const std::size_t end = std::min(line.find_first_of(",;\t", at), line.size());
     std::string_view text = line.substr(at, end - at);
-    text.remove_prefix(std::min(text.rfind(':') + 1, text.size()));  // behind a JSON key
+    text.remove_prefix(std::min(text.rfind(':') + 1, text.size()));  // after a JSON key
     WordReader alone(text);
     std::uint64_t word = 0, second = 0;
     if (alone.Next(&word) && !alone.Next(&second)) add(word, 2 * cell + 1);
@@ -91,8 +91,8 @@ std::unordered_set<std::uint64_t> NameHashesOf(std::string_view text) {
   return hashes;
 }
 
-// The text constants of Python code, each on a line of its own. What stands in a comment or names a
-// variable decides nothing.
+// Returns the text constants of Python code, one per line. Comments and variable names do not
+// count.
 std::string ConstantsOf(std::string_view code) {
   std::string constants;
   for (std::size_t at = 0; at < code.size(); ++at) {
@@ -139,7 +139,7 @@ NamedValues::NamedValues(std::vector<std::string_view> texts,
   std::uint64_t lines = 0;
   ForEachLine(texts_, [&](std::string_view line) {
     ++lines;
-    std::set<std::pair<std::uint64_t, std::uint64_t>> seen;  // each place of a word once a line
+    std::set<std::pair<std::uint64_t, std::uint64_t>> seen;  // each place of a word once per line
     Hashes there;
     ForEachPlace(line, [&](std::uint64_t word, std::uint64_t place) {
       const auto found = wanted.find(word);
@@ -165,10 +165,10 @@ std::vector<std::string> NamedValues::words() const {
   return words;
 }
 
-// By another value of the same place, or by constants whose rows have the value anyway.
+// True if another value of the same place expresses it, or all rows for the constants have it.
 bool NamedValues::IsExpressed(const Value& value, const Hashes& constants) const {
   bool beside = false;
-  std::uint64_t most = 0;  // constants that one line holds
+  std::uint64_t most = 0;  // constants on one line
   std::unordered_map<std::uint64_t, std::pair<double, double>>
       picked;  // by their number: lines, with
   ForEachLine(texts_, [&](std::string_view line) {

@@ -10,13 +10,13 @@
 namespace dossier::ask {
 namespace {
 
-// Both found by trying on the questions of tests/suite/untuned.py that are there to tune on.
+// kShownShare and kNearShare were tuned on those questions of tests/suite/untuned.py meant for it.
 constexpr double kShownShare = 0.25;     // of the weight of an answer's words
 constexpr double kNearShare = 0.35;      // of the weight of a question's words
 constexpr double kNamedShare = 0.5;      // of the weight of a text's words
 constexpr double kTakenShare = 0.5;      // of the weight of a word that no passage holds
-constexpr std::size_t kAround = 400;     // bytes on either side of a value: about a paragraph
-constexpr std::size_t kRunningText = 6;  // words around a value that is no lone result
+constexpr std::size_t kAround = 400;     // bytes on each side of a value: about a paragraph
+constexpr std::size_t kRunningText = 6;  // words around a value that is not a lone result
 
 struct TextWord {
   std::uint64_t hash = 0;
@@ -38,7 +38,7 @@ std::unordered_set<std::uint64_t> HashesOf(std::string_view text) {
   return hashes;
 }
 
-// The words that the answer adds to the question, each once.
+// Returns the words that the answer adds to the question, without duplicates.
 std::vector<TextWord> OwnWords(std::string_view answer, std::string_view question) {
   std::unordered_set<std::uint64_t> known = HashesOf(question);
   std::vector<TextWord> own;
@@ -48,14 +48,14 @@ std::vector<TextWord> OwnWords(std::string_view answer, std::string_view questio
   return own;
 }
 
-// What of the question's weight stands around byte `at` of `text`.
+// Returns the share of the question's weight around byte `at` of `text`.
 double ShareAround(std::string_view text, std::size_t at, std::string_view question,
                    const WordRarity& rarity, Unnamed unnamed) {
   const std::size_t begin = at - std::min(at, kAround);
   const auto near = HashesOf(text.substr(begin, at - begin + kAround));
   double all = 0, there = 0;
   for (const std::uint64_t word : HashesOf(question)) {
-    if (!rarity.Known(word)) continue;  // nothing in the context can hold it
+    if (!rarity.Known(word)) continue;  // nothing in the context can contain it
     all += rarity.Weight(word);
     if (near.contains(word)) there += rarity.Weight(word);
   }
@@ -123,7 +123,7 @@ std::string MissingWords(std::string_view answer, std::string_view question,
 bool TakesNothing(std::string_view answer, std::string_view question,
                   std::span<const std::string> shown, std::string_view passages,
                   const WordRarity& rarity) {
-  // A word of two letters is taken as it is written: "No" is none of "no sons", "CA" is a value.
+  // A two-letter word is matched exactly: "No" does not occur in "no sons", but "CA" is a value.
   constexpr std::size_t kShort = 2;
   std::unordered_set<std::uint64_t> there;
   std::unordered_set<std::string_view> short_words;
@@ -134,7 +134,7 @@ bool TakesNothing(std::string_view answer, std::string_view question,
     }
   }
   for (const TextWord& word : WordsOf(passages)) {
-    if (!rarity.Known(word.hash)) continue;  // of a heading
+    if (!rarity.Known(word.hash)) continue;  // from a heading
     there.insert(word.hash);
     if (word.text.size() <= kShort) short_words.insert(word.text);
   }

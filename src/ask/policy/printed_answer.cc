@@ -29,7 +29,7 @@ std::vector<std::string> PrintedWords(std::string_view text) {
   return words;
 }
 
-// "3,800", "12.5 %", "4 GB": a number, perhaps with one word behind it.
+// Returns true for a number, optionally with one word after it: "3,800", "12.5 %", "4 GB".
 bool IsNumber(std::string_view text) {
   if (text.starts_with('-') || text.starts_with('$')) text.remove_prefix(1);
   const std::size_t end = std::min(text.find_first_not_of("0123456789.,_"), text.size());
@@ -65,7 +65,7 @@ std::optional<std::string> PrintedAnswer(std::string_view output, AnswerKind wan
       utf8::CodePoints(value) > kMaxChars) {
     return std::nullopt;
   }
-  // "Total size: 42": the value stands behind the label.
+  // "Total size: 42": the value is after the label.
   const std::size_t label = value.rfind(": ");
   for (const std::string_view candidate :
        {label == std::string_view::npos ? value : TrimSpace(value.substr(label + 2)), value}) {

@@ -8,7 +8,7 @@ namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kShortestRepeated = 4;
-constexpr std::size_t kLongerAtMost = 2;  // a prompt that is longer holds more than the question
+constexpr std::size_t kLongerAtMost = 2;  // a longer prompt has more than the question
 
 std::string_view WithoutMarks(std::string_view word) {
   constexpr std::string_view kMarks = "?!.,:;'\"()";

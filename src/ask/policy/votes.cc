@@ -9,8 +9,8 @@
 namespace dossier::ask {
 namespace {
 
-// How many bytes of a word stand at `at`: a letter or digit of any script, but no quotation mark,
-// dash or sign of money, which are no letters in whatever script.
+// Returns how many bytes at `at` belong to a word: a letter or digit of any script, but no
+// quotation mark, dash or currency sign.
 std::size_t WordPart(std::string_view text, std::size_t at) {
   if (static_cast<unsigned char>(text[at]) < 0x80) return IsAlnum(text[at]) ? 1 : 0;
   std::size_t next = at;
@@ -21,7 +21,7 @@ bool JoinsWord(char c) {
   return c == '.' || c == '-' || c == '_' || c == ',' || c == '+' || c == '\'';
 }
 
-// A run of letters and digits, with marks between them kept: "3,800", "g++-12", "9.5".
+// A run of letters and digits, including punctuation between them: "3,800", "g++-12", "9.5".
 struct VoteWord {
   std::string text;  // lower case
   std::size_t begin = 0, end = 0;
@@ -53,7 +53,7 @@ std::set<std::string> WordSet(std::string_view text) {
   return words;
 }
 
-// Whether what stands between two words leaves them in one item: "Greta Lund", "data/a.csv".
+// Returns true if the text between two words keeps them in one item: "Greta Lund", "data/a.csv".
 bool Connects(std::string_view between) {
   return std::ranges::all_of(between, [](char c) {
     return c == ' ' || c == '/' || c == '\'' || c == ':' || c == '.' || c == '"' || c == '*' ||
@@ -75,7 +75,7 @@ class VoteMaker {
     for (const VoteWord& word : WordsOfText(answer_)) {
       if (!Connects(answer_.substr(item_end_, word.begin - item_end_))) open_ = false;
       item_end_ = word.end;
-      if (known_.contains(word.text)) continue;  // says nothing, and parts nothing
+      if (known_.contains(word.text)) continue;  // adds nothing, and separates nothing
       if (const Number* number = NumberIn(word)) {
         open_ = false;
         AddNumber(*number);
@@ -89,7 +89,7 @@ class VoteMaker {
   }
 
  private:
-  // The number that `word` is, but for a sign of money before it.
+  // Returns the number that `word` is, ignoring a currency sign before it.
   const Number* NumberIn(const VoteWord& word) const {
     const auto found = std::ranges::find_if(numbers_, [&](const Number& number) {
       return number.begin >= word.begin && number.end == word.end;
@@ -145,7 +145,7 @@ bool Includes(const std::set<std::string>& a, const std::set<std::string>& b) {
   return std::includes(a.begin(), a.end(), b.begin(), b.end());
 }
 
-// Whether each item of `vote` has a word of `words`.
+// Returns true if each item of `vote` has a word of `words`.
 bool ItemsShare(const Vote& vote, const std::set<std::string>& words) {
   return std::ranges::all_of(vote.items, [&](const std::set<std::string>& item) {
     return std::ranges::any_of(item, [&](const std::string& word) { return words.contains(word); });
@@ -157,7 +157,7 @@ bool ItemsShare(const Vote& vote, const std::set<std::string>& words) {
 Vote MakeVote(std::string_view answer, std::string_view printed, std::string_view question) {
   const std::set<std::string> shown = WordSet(printed);
   Vote vote = VoteMaker(answer, WordSet(question), shown).Make();
-  // "The shed or the kitchen?" is answered by a word of the question.
+  // A word of the question answers "The shed or the kitchen?".
   if (vote.numbers.empty() && vote.words.empty()) vote = VoteMaker(answer, {}, shown).Make();
   return vote;
 }

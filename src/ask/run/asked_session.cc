@@ -19,7 +19,7 @@ bool IsName(std::string_view name) {
          std::ranges::all_of(name, [](char c) { return IsWordByte(c) || c == '.' || c == '-'; });
 }
 
-// Reads one run: what its code was, and what was said.
+// Reads one run: the code that it ran, and its transcript.
 class PastReader {
  public:
   explicit PastReader(store::Journal& journal) : journal_(journal) {}
@@ -47,7 +47,7 @@ class PastReader {
     if (type == "block.started") {
       DOSSIER_ASSIGN_OR_RETURN(code_[block], Text(Find(data, "code")));
     } else if (type == "block.done") {
-      // What was stopped would have to be stopped again: its names are lost.
+      // A stopped block would have to be stopped again, so its names are lost.
       const auto status = FindString(data, "status").value_or("");
       if (status == "ok" || status == "final" || status == "error") ran_.insert(block);
       return Add("output", Find(data, "output"), nullptr);

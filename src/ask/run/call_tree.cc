@@ -32,7 +32,7 @@ void CallTree::GoOn() {
   ++running_;
 }
 
-// The next work that may run now. Called with the lock held.
+// Returns the next work that may run now. Called with the lock held.
 std::optional<CallTree::Work> CallTree::Next() {
   if (running_ >= most_ || waiting_.empty()) return std::nullopt;
   ++running_;
@@ -41,18 +41,18 @@ std::optional<CallTree::Work> CallTree::Next() {
   return next;
 }
 
-// A thread for each work that may run. Called with the lock held.
+// Starts a thread for each work that may run. Called with the lock held.
 void CallTree::Fill() {
   while (auto next = Next()) {
     threads_.Run([this, work = std::move(*next)]() mutable { RunOn(std::move(work)); });
   }
 }
 
-// A thread goes from work to work as long as there is some.
+// A thread takes one work after the other as long as there is some.
 void CallTree::RunOn(Work work) {
   for (std::optional<Work> next = std::move(work); next;) {
     next->work();
-    next->work = nullptr;  // what it holds goes before another thread may wait for that
+    next->work = nullptr;  // release what it holds before another thread may wait for it
     std::lock_guard lock(mutex_);
     --running_;
     next = Next();

@@ -7,8 +7,7 @@
 namespace dossier::ask {
 namespace {
 
-// One prompt of the engine: what it is for and, where they are others, the names of its files for
-// each style.
+// One prompt of the engine: its role and, if they differ from it, its file names for each style.
 struct Names {
   std::string_view role, large = {}, small = {}, alone = {};  // alone: large at depth 0
   std::string_view javascript = {}, javascript_alone = {};

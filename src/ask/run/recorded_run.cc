@@ -17,14 +17,14 @@ bool IsAbout(const store::Event& event) {
   return event.type == "run.forked" || event.type == "run.resumed" || event.type == "run.finished";
 }
 
-// A long text is a body.
+// Reads a text, which is stored as a body if it is long.
 Result<std::string> TextOf(store::Journal& journal, const Json& data, std::string_view name) {
   const Json* value = Find(data, name);
   if (!value) return std::string();
   return value->is_string() ? std::string(value->get_string()) : journal.ReadBody(*value);
 }
 
-// The data of the events of one type. The others, which may be many and long, are not parsed.
+// Returns the data of the events of one type. Others, which may be many and long, are not parsed.
 Result<std::vector<Json>> DataOf(store::Journal& journal, const std::string& run,
                                  std::string_view type) {
   std::vector<Json> found;
@@ -48,7 +48,7 @@ Result<ForkEdits> EditsIn(store::Journal& journal, const Json* newest_fork) {
   return edits;
 }
 
-// The place behind the last event of a turn of the root call.
+// Returns the position after the last event of a turn of the root call.
 Result<std::size_t> EndOfTurn(const std::vector<store::Event>& events, const std::string& run,
                               std::int64_t turn) {
   std::int64_t newest = 0;
@@ -107,7 +107,7 @@ Result<store::Event> StartToTakeUp(store::Journal& journal, const std::string& r
 Status CheckUnfinished(store::Journal& journal, const std::string& run) {
   constexpr Millis kMoment{500}, kLookAgain{20};
   DOSSIER_ASSIGN_OR_RETURN(std::string status, journal.StatusOf(run));
-  // A program that a killed run was just starting holds the run's lock until it is that program.
+  // A program that a killed run was just starting holds the run's lock until its exec.
   for (Millis waited{0}; status == "running" && waited < kMoment; waited += kLookAgain) {
     (void)WaitUnlessCancelled(kLookAgain, {});
     DOSSIER_ASSIGN_OR_RETURN(status, journal.StatusOf(run));
@@ -166,7 +166,7 @@ Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std
   DOSSIER_ASSIGN_OR_RETURN(const ForkEdits inherited, EditsOf(journal, run));
   DOSSIER_ASSIGN_OR_RETURN(const std::size_t end, EndOfTurn(events, run, turn));
   events.erase(events.begin() + static_cast<std::ptrdiff_t>(end), events.end());
-  // Of the last turn what ended the run is not a part.
+  // The event that ended the run is not part of its last turn.
   std::erase_if(events, [&](const store::Event& event) {
     return IsAbout(event) || (event.type == "answer.accepted" && event.call == 0);
   });
@@ -177,7 +177,7 @@ Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std
   note("question", edits.question.empty() ? inherited.question : edits.question);
   note("model", edits.model.empty() ? inherited.model : edits.model);
   note("code", edits.code);
-  // All that shows or repeats a run takes its question from there.
+  // Everything that shows or repeats a run takes its question from there.
   if (!edits.question.empty()) events.front().data["question"] = edits.question;
   if (held == ForkHeld::kByNobody) {
     events.push_back({.time = FormatTime(SystemClock()->WallNow()),
@@ -186,15 +186,15 @@ Result<std::string> ForkRun(store::Journal& journal, const std::string& run, std
     return journal.AddRun(events);
   }
   DOSSIER_ASSIGN_OR_RETURN(std::string fork, journal.AddRun(events));
-  // Not among them: who appends it is at the run from now on.
+  // Appended separately: the process that appends it holds the run from now on.
   DOSSIER_RETURN_IF_ERROR(journal.Append(fork, 0, "run.forked", std::move(forked)));
   return fork;
 }
 
 Result<Requirement> RecordedCheck(store::Journal& journal, const std::string& run) {
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<store::Event> events, journal.Events(run));
-  // Its verdicts in their order; empty: it accepted what the check of citations, behind it,
-  // refused.
+  // The command's verdicts in order; an empty one means that it accepted what the citation check
+  // after it refused.
   auto verdicts = std::make_shared<std::deque<std::string>>();
   for (const store::Event& event : events) {
     if (event.type != "answer.refused" || event.call != 0) continue;

@@ -10,13 +10,13 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kShown = 80;  // code points of what came out differently
+constexpr std::size_t kShown = 80;  // code points shown of a difference
 
 bool IsAnswer(std::string_view type) {
   return type == "reply.received" || type == "request.failed";
 }
 
-// Requests of the loop come one after the other within a call; those of code from many threads.
+// Requests of a loop are sequential within a call; those of code come from many threads.
 bool IsOfLoop(std::string_view purpose) { return purpose != "subcall" && purpose != "map"; }
 
 ErrorCode CodeNamed(std::string_view name) {
@@ -26,7 +26,7 @@ ErrorCode CodeNamed(std::string_view name) {
   return ErrorCode::kFailed;
 }
 
-// Of an event's data, where it lies: a whole record is read, and none of it is copied for that.
+// Reads fields of an event's data in place, because a whole record is read this way.
 using dossier::FindInt;
 using dossier::TextAt;
 std::string TextAt(const JsonObject& data, std::string_view key) {
@@ -54,7 +54,7 @@ bool FailedOfLoop(const store::Event& event) {
   return event.type == "request.failed" && IsOfLoop(TextAt(event.data, "purpose"));
 }
 
-// What the end of a run that was interrupted, or that failed, left behind: it is done anew.
+// Removes what the end of an interrupted or failed run left behind, since it is done again.
 void RemoveEnd(std::string_view status, std::vector<const store::Event*>* events) {
   auto from = events->begin();
   for (auto at = events->begin(); at != events->end(); ++at) {
@@ -178,8 +178,8 @@ Result<std::shared_ptr<Replay>> Replay::Read(store::Journal& journal, const std:
   return replay;
 }
 
-// What later processes did stands for what it replaced: the end of one that was interrupted, and
-// all behind a place where a call went another way.
+// Events of later processes replace the earlier ones: the end of an interrupted process, and
+// everything after a place where a call diverged.
 Status Replay::Load(store::Journal& journal, std::vector<store::Event> events) {
   started_ = events.front();
   last_seq_ = events.back().seq;
@@ -225,7 +225,7 @@ Status Replay::Load(store::Journal& journal, std::vector<store::Event> events) {
   for (const store::Event* event : kept) seqs.insert(event->seq);
   LoadUnanswered(events, seqs);
   for (store::Event& event : events) {
-    // A reply stays one, wherever its run went then. A failure is one of its place.
+    // A reply stays valid even if its run then took another path. A failure belongs to its place.
     const bool stands = seqs.contains(event.seq);
     if (stands || event.type == "reply.received" || event.type == "run.started") {
       DOSSIER_RETURN_IF_ERROR(LoadEvent(journal, event));
@@ -249,7 +249,7 @@ void Replay::LoadFork(const store::Event& event) {
   lacks_code_ = Find(event.data, "code") != nullptr;
 }
 
-// What an orderly stop cancelled is on its way at the provider as what a kill left behind.
+// Requests cancelled by an orderly stop are still running at the provider, like those after a kill.
 void Replay::LoadUnanswered(const std::vector<store::Event>& events,
                             const std::set<std::int64_t>& kept) {
   std::map<std::string, std::deque<Unanswered>> open;  // by hash
@@ -373,10 +373,10 @@ Replay::Taken Replay::TakeRequest(std::int64_t call, const JsonObject& data) {
                      "a request to " + purpose);
     }
     asked.pop_front();
-    // The same place in other words: another version's prompt, or a fork's question.
+    // The same place with different text: another version's prompt, or a fork's question.
     if (recorded.hash != hash) {
       other_words_[hash].push_back(recorded.hash);
-      // What a fork shares was asked with the question of its parent.
+      // What a fork shares was asked with its parent's question.
       if (!asks_otherwise_ || recorded.seq > forked_at_) {
         differences_.push_back(fmt::format("event {}: the prompt has other words", recorded.seq));
       }
@@ -465,7 +465,7 @@ std::optional<Replay::Answer> Replay::TakeAnswer(const model::Request& request,
       if (std::size_t& promised = promised_[recorded]; promised > 0) --promised;
       ++handed_[hash];
     } else if (injected_ && request.purpose == model::Purpose::kRoot) {
-      // Nobody was asked, so it cost nothing.
+      // No model was asked, so it cost nothing.
       answer = Answer{.reply = model::Reply{.text = std::move(*injected_),
                                             .usage = {.reasoning = 0, .cost_nano_usd = 0},
                                             .attempts = 0}};
@@ -537,7 +537,7 @@ class RecordedGate final : public model::Gate {
 
   void Submit(std::shared_ptr<const model::Request> request, model::Ledger& ledger,
               model::Stage stage, CancelToken cancel, std::shared_ptr<model::Sink> sink) override {
-    // What is recorded is used up in its place; what is new is recorded when it leaves.
+    // A recorded request is used up at its place; a new one is recorded when it is sent.
     const bool recorded = beyond_ != Beyond::kAsked || replay_->Holds(RequestHash(*request, to_));
     if (recorded) sink->OnSending();
     auto known = replay_->TakeAnswer(*request, to_);

@@ -20,7 +20,7 @@ JsonObject DescribeModel(const driver::BoundModel& model) {
           {"as_of", model.entry.as_of}};
 }
 
-// Of a database those of the file: the text that stands for it is only its schema.
+// For a database the file's size: its text is only the schema.
 std::uint64_t BytesOf(const ContextDocument& document) {
   return (document.database_file ? *document.database_file : document.description).counts.bytes;
 }

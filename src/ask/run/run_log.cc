@@ -4,7 +4,7 @@
 
 namespace dossier::ask {
 
-// The watch never fails, and a journal that does is told of by `warnings`.
+// The observer never fails; a journal failure is reported in `warnings`.
 RunLog::RunLog(std::shared_ptr<store::Journal> journal, EventSink& sink,
                std::shared_ptr<const Clock> clock, std::shared_ptr<Replay> replay, Writes writes)
     : sink_(sink),
@@ -45,7 +45,7 @@ void RunLog::Add(std::int64_t call, std::string_view type, JsonObject data) {
   Write(call, type, std::move(data));
 }
 
-// A fork's question, or another version's prompt, stands in no recorded event.
+// A fork's question, or another version's prompt, is in no recorded event.
 void RunLog::NoteUntold(const JsonObject& data) {
   for (const char* field : {"messages", "system"}) {
     const Json* list = Find(data, field);

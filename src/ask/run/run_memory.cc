@@ -27,7 +27,7 @@ JsonObject RecordJson(const memory::Record& record, std::string text) {
           {"time", memory::FormatMicrosTime(record.at)}};
 }
 
-// A list of texts; a lone text counts as one.
+// Returns a list of texts; a single text counts as one.
 Result<std::vector<std::string>> TagsOf(const JsonObject& args) {
   std::vector<std::string> tags;
   const Json* given = Find(args, "tags");
