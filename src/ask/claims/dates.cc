@@ -53,13 +53,13 @@ bool IsDay(const Day& day) {
   return day.month >= 1 && day.month <= 12 && day.day >= 1 && day.day <= 31;
 }
 
-// A date as it is written, and the days that it may mean.
+// A date as written, and the days that it may mean.
 struct Date {
   std::string_view text;
   std::vector<Day> days;
 };
 
-// A number or a word, and what stands before it up to the last one.
+// A number or a word, and the text between it and the previous one.
 struct Piece {
   std::string_view gap, text;
   bool number() const { return IsDigit(text[0]); }
@@ -94,7 +94,7 @@ std::string_view Span(const Piece& first, const Piece& last) {
           static_cast<std::size_t>(last.text.data() + last.text.size() - first.text.data())};
 }
 
-// "2024-05-03", "03.05.2024", "5/3/2024": by slashes the day or the month may come first.
+// Reads "2024-05-03", "03.05.2024", "5/3/2024": with slashes either day or month may come first.
 std::optional<Date> NumericDate(const Piece& a, const Piece& b, const Piece& c) {
   if (!a.number() || !b.number() || !c.number() || b.text.size() > 2) return std::nullopt;
   const std::string_view mark = TrimSpace(b.gap);
@@ -111,7 +111,7 @@ std::optional<Date> NumericDate(const Piece& a, const Piece& b, const Piece& c) 
   return date.days.empty() ? std::nullopt : std::optional(std::move(date));
 }
 
-// "3 November 1821", "3rd of November, 1821", "November 3, 1821"; `at` is the month's name.
+// Reads "3 November 1821", "3rd of November, 1821", "November 3, 1821"; `at` is the month's name.
 std::optional<Date> NamedDate(const std::vector<Piece>& pieces, std::size_t at) {
   const int month = pieces[at].number() ? 0 : MonthOf(pieces[at].text);
   if (month == 0) return std::nullopt;
@@ -119,7 +119,7 @@ std::optional<Date> NamedDate(const std::vector<Piece>& pieces, std::size_t at) 
     return i < pieces.size() && pieces[i].number() && pieces[i].text.size() >= least &&
            pieces[i].text.size() <= most;
   };
-  // One word may stand between: "de", "of", and two where the day is "3rd".
+  // One word may be between: "de", "of"; or two if the day is "3rd".
   std::size_t year = at + 1;
   if (!number(year, 1, 4)) ++year;
   for (std::size_t back = 1; back <= 3 && back <= at; ++back) {
@@ -168,7 +168,7 @@ double SecondsOf(const Day& day) {
   return 86400.0 * std::chrono::sys_days(date).time_since_epoch().count();
 }
 
-// The time of day whose hour begins at `at`; none if none does.
+// Returns the time of day whose hour begins at `at`; none if there is none.
 std::optional<DayTime> ClockAt(std::string_view text, std::size_t at) {
   if (at > 0 && (IsDigit(text[at - 1]) || text[at - 1] == ':' || text[at - 1] == '.')) {
     const bool behind_date = text[at - 1] == ':' && at > 1 && IsDigit(text[at - 2]);
@@ -193,8 +193,8 @@ std::optional<DayTime> ClockAt(std::string_view text, std::size_t at) {
   return clock;
 }
 
-// Whether both have the same numbers in other places: the day and the month, or also the last two
-// digits of the year.
+// Returns true if both have the same numbers in different places: swapped day and month, or also
+// the last two digits of the year.
 bool IsTurned(const Day& a, const Day& b) {
   std::array<int, 3> of_a = {a.year % 100, a.month, a.day}, of_b = {b.year % 100, b.month, b.day};
   std::ranges::sort(of_a);
@@ -202,7 +202,7 @@ bool IsTurned(const Day& a, const Day& b) {
   return a.year / 100 == b.year / 100 && of_a == of_b && a != b;
 }
 
-// "1 November 2024" where "1 October 2024" was shown, and November nowhere.
+// Returns true for "1 November 2024" if "1 October 2024" was shown and November nowhere.
 bool HasOtherMonth(const Date& date, std::span<const Day> days, std::string_view question,
                    std::span<const std::string> shown) {
   const Day& day = date.days[0];

@@ -14,11 +14,11 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kLeastName = 3;  // letters; shorter ones are marks ("OK") and initials
-constexpr std::size_t kLeastStem = 4;  // letters that tell a word whatever its ending is
-constexpr std::size_t kMostCode = 3;   // letters of a code for a name: "US", "NYC"
+constexpr std::size_t kLeastName = 3;  // letters; shorter ones are marks ("OK") or initials
+constexpr std::size_t kLeastStem = 4;  // letters that identify a word whatever its ending
+constexpr std::size_t kMostCode = 3;   // letters of an abbreviated name: "US", "NYC"
 constexpr std::size_t kLongWord = 4;   // letters of a word that may be a noun
-constexpr double kNouns = 1.0 / 3;     // of these with a capital: then it tells no names
+constexpr double kNouns = 1.0 / 3;  // share of these with a capital above which it tells no names
 
 bool IsLetterCode(char32_t c) {
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
@@ -35,11 +35,11 @@ struct Word {
   std::size_t letters = 0;
   bool capital = false, all_capitals = true;
   bool first = false;   // of a sentence, a line, a quotation or a list item
-  bool joined = false;  // only a blank stands between it and the word before
+  bool joined = false;  // only a blank separates it from the previous word
   char behind = '\0';
 };
 
-// Words of letters, with apostrophes and hyphens inside taken as marks between words.
+// Returns the words of letters; apostrophes and hyphens separate words.
 std::vector<Word> WordsOf(std::string_view text) {
   std::vector<Word> words;
   std::size_t last_end = 0;
@@ -88,7 +88,7 @@ class SeenWords {
     }
   }
 
-  // The word itself, or one that has another ending.
+  // Finds the word itself, or one with another ending.
   bool Has(const std::string& folded) const {
     if (words_.contains(folded)) return true;
     if (folded.size() < kLeastStem || !stems_.contains(folded.substr(0, kLeastStem))) return false;
@@ -98,7 +98,7 @@ class SeenWords {
       return alike >= kLeastStem && 3 * alike >= 2 * std::max(folded.size(), other.size());
     });
   }
-  // Whether the word was seen without a capital: at the start of a sentence it is no name.
+  // Returns true if the word was seen in lower case: at the start of a sentence it is not a name.
   bool IsOrdinary(const std::string& folded) const { return ordinary_.contains(folded); }
   bool HasCode(const std::string& folded) const { return codes_.contains(folded); }
 
@@ -107,8 +107,8 @@ class SeenWords {
   std::vector<std::string> list_;
 };
 
-// Whether a capital letter tells a name: not where the question writes many of its longer words so,
-// or one that nobody else knows.
+// Returns true if a capital letter indicates a name: not if the question capitalizes many of its
+// longer words, or one that is otherwise unknown.
 bool CapitalsTellNames(std::string_view question, const std::function<bool(const Word&)>& stands) {
   std::size_t lengthy = 0, capital = 0;
   for (const Word& word : WordsOf(question)) {
@@ -145,7 +145,7 @@ std::string UnseenName(std::string_view answer, std::string_view question,
     const std::size_t first = at;
     while (at + 1 < words.size() && words[at + 1].capital && words[at + 1].joined) ++at;
     const Word& last = words[at];
-    // A word alone may be what everybody knows: "The text is in English."
+    // A single word may be common knowledge: "The text is in English."
     const bool begins = words[first].first && asked.IsOrdinary(words[first].folded);
     if (at + 1 - first < (begins ? 3u : 2u)) continue;
     if (!IsName(last) || asked.Has(last.folded) || in_data(last.folded)) continue;

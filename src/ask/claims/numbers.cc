@@ -7,14 +7,14 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::string_view kMinus = "\u2212";  // the sign of mathematics
+constexpr std::string_view kMinus = "\u2212";  // the mathematical minus sign
 
-// Whether the character before byte `at` is a letter that a number behind it belongs to. Signs of
-// money and mathematics, dashes and quotes are none, nor are letters of scripts that write words
-// without spaces (from U+3000 on): a number stands beside those.
+// Returns true if the character before byte `at` is a letter that the following number belongs to.
+// Currency and mathematical signs, dashes and quotes are not letters, nor are letters of scripts
+// without spaces between words (from U+3000 on), next to which a number is separate.
 bool LetterEndsAt(std::string_view text, std::size_t at) {
   if (at == 0 || !IsTextByte(text[at - 1]) || IsDigit(text[at - 1])) return false;
-  // The T between a date and a time, as ISO 8601 writes them: "2025-03-05T16:14".
+  // The T between a date and a time, as in ISO 8601: "2025-03-05T16:14".
   const bool digits = at >= 2 && IsDigit(text[at - 2]) && at + 2 < text.size() && IsDigit(text[at]);
   if (text[at - 1] == 'T' && digits && IsDigit(text[at + 1]) && text[at + 2] == ':') return false;
   std::size_t lead = utf8::FloorBoundary(text, at - 1);
@@ -22,7 +22,7 @@ bool LetterEndsAt(std::string_view text, std::size_t at) {
   return !IsSign(c) && c < 0x3000;
 }
 
-// `fraction` rounded to `places`, half up; the carry into the whole part is left to the caller.
+// `fraction` rounded to `places`, half up; the caller carries into the whole part.
 struct Rounded {
   std::string digits, fraction;
 };
@@ -87,7 +87,7 @@ Number NumberReader::Read() {
   return number;
 }
 
-// Part of a version, an address or a date (1.2.3): its pieces are compared one by one.
+// Returns true for a part of a version, address or date (1.2.3); parts are compared one by one.
 bool NumberReader::IsPiece() const {
   std::size_t first = at_;
   while (first > 0 && IsDigit(text_[first - 1])) --first;
@@ -97,7 +97,7 @@ bool NumberReader::IsPiece() const {
   return next + 1 < text_.size() && text_[next] == '.' && IsDigit(text_[next + 1]);
 }
 
-// A minus sign, not the dash of "2026-11-21" or "a-1".
+// Returns true for a minus sign, not the dash in "2026-11-21" or "a-1".
 bool NumberReader::IsMinus() const {
   if (text_.substr(0, at_).ends_with(kMinus)) return true;
   if (at_ == 0 || text_[at_ - 1] != '-') return false;
@@ -111,8 +111,8 @@ std::string NumberReader::Digits() {
   return std::string(text_.substr(begin, at_ - begin));
 }
 
-// The bytes of a mark between thousands: a comma, an underscore, an apostrophe or a space that
-// does not break, before exactly three digits; 0 if none stands here.
+// Returns the bytes of a thousands separator (a comma, an underscore, an apostrophe or a
+// non-breaking space before exactly three digits); 0 if there is none.
 std::size_t NumberReader::ThousandsMark() const {
   static constexpr std::string_view kMarks[] = {",", "_", "'", "\u2019", "\u00A0", "\u202F"};
   const std::string_view rest = text_.substr(at_);
@@ -137,7 +137,7 @@ std::optional<Number> WithDecimalComma(std::string_view text, const Number& numb
   std::string turned(text.substr(begin, end - begin));
   const std::size_t comma = turned.find(',');
   if (comma == std::string::npos) return std::nullopt;
-  // "3,800" is three thousand eight hundred wherever nothing else tells.
+  // "3,800" is three thousand eight hundred unless something else indicates otherwise.
   if (turned.find('.') == std::string::npos && turned.size() - comma == 4) return std::nullopt;
   for (char& c : turned) c = c == ',' ? '.' : c == '.' ? ',' : c;
   NumberReader reader(turned);
@@ -153,19 +153,19 @@ std::string_view CheckedPart(std::string_view answer) {
   constexpr std::size_t kMostNumbers = 500, kMostBytes = 64u << 10;
   if (answer.size() > kMostBytes) {
     answer = answer.substr(0, utf8::FloorBoundary(answer, kMostBytes));
-    // A number must not be cut.
+    // A number must not be cut in two.
     answer = answer.substr(0, answer.find_last_of(" \n"));
   }
   NumberReader reader(answer);
   for (std::size_t n = 1; const auto number = reader.Next(); ++n) {
     if (n < kMostNumbers) continue;
-    // What stands behind the last one may be its unit.
+    // The text after the last number may be its unit.
     return answer.substr(0, answer.find_first_of("0123456789", number->end));
   }
   return answer;
 }
 
-// Whether `shown` is `exact` rounded or cut to the places that `shown` has.
+// Returns true if `shown` is `exact` rounded or cut off at the precision of `shown`.
 bool IsRoundingOf(const Number& shown, const Number& exact) {
   const std::size_t places = shown.fraction.size();
   if (exact.fraction.size() <= places || shown.negative != exact.negative) return false;
@@ -188,7 +188,7 @@ bool IsScaledRoundingOf(const Number& shown, const Number& exact) {
   return false;
 }
 
-// "0.03525" as a part of a hundred: 3.525.
+// Returns the number as a percentage: "0.03525" gives 3.525.
 Number Hundredfold(const Number& number) {
   Number out = number;
   std::string fraction = number.fraction;

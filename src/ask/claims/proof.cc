@@ -13,7 +13,7 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::uint64_t kWidest = 64u << 10;  // bytes cited; a number would be in any wider place
+constexpr std::uint64_t kWidest = 64u << 10;  // bytes cited; a wider range contains any number
 constexpr std::size_t kMostTold = 20;         // problems in one complaint
 constexpr std::size_t kMostShown = 100;       // code points of a quote in a complaint
 
@@ -54,7 +54,7 @@ Proof ProofOf(const Citation& citation, const ContextSet& context) {
   return proof;
 }
 
-// The answer without references, quotes and the numbers of lists: as many bytes, blank.
+// Replaces references, quotes and list numbers of the answer by as many blanks.
 std::string Unquoted(std::string_view answer, std::span<const Citation> citations) {
   std::string text(answer);
   const auto blank = [&](std::size_t from, std::size_t to) {
@@ -75,7 +75,7 @@ std::string Unquoted(std::string_view answer, std::span<const Citation> citation
   return text;
 }
 
-// Where `number`, or what it is a rounding of, stands in a text.
+// Returns where `number`, or the number that it rounds, occurs in a text.
 std::optional<Number> FindNumber(const Number& number, std::string_view text) {
   NumberReader reader(text);
   while (auto other = reader.Next()) {
@@ -156,7 +156,7 @@ JsonObject Proof::ToJson() const {
 std::vector<Proof> FindEvidence(const ProofInput& input, const CancelToken& cancel) {
   const std::vector<Citation> citations =
       CheckCitations(input.answer, *input.context, cancel, Matching::kExact);
-  std::vector<std::pair<std::size_t, Proof>> found;  // by the place in the answer
+  std::vector<std::pair<std::size_t, Proof>> found;  // by position in the answer
   for (const Citation& citation : citations) {
     found.emplace_back(citation.quote.empty() ? citation.ref_at : citation.quote_at,
                        ProofOf(citation, *input.context));

@@ -19,7 +19,7 @@
 namespace dossier::ask {
 namespace {
 
-constexpr double kExact = 1e-9;  // what reckoning in binary may add, as a share
+constexpr double kExact = 1e-9;  // relative error allowed for binary arithmetic
 
 double ValueOf(const Number& number) {
   const std::string text = fmt::format("{}.{}", number.digits, number.fraction);
@@ -30,14 +30,14 @@ double HalfOfLastPlace(const Number& number) {
   return 0.5 * std::pow(10.0, -static_cast<double>(number.fraction.size())) * 1.000001;
 }
 
-// Digits that say something: 3.5 has two, 0.04 one. A short number is hit by chance.
+// Returns the count of significant digits: 3.5 has two, 0.04 one. Short numbers match by chance.
 std::size_t Significant(const Number& number) {
   const std::string all = number.digits + number.fraction;
   const std::size_t first = all.find_first_not_of('0');
   return first == std::string::npos ? 0 : all.size() - first;
 }
 
-// A number of an answer, and what stands behind it.
+// A number of an answer, with what follows it.
 struct Claim {
   Number number;
   Suffix suffix;
@@ -45,14 +45,14 @@ struct Claim {
   bool moment = false;  // part of a time of day, or the day or month of a date
 
   double value() const { return ValueOf(number); }
-  // Whether `value`, written with as many places, is the number.
+  // Returns true if `value`, written with the same number of decimals, is the number.
   bool Is(double value) const {
     return std::isfinite(value) &&
            std::abs(std::abs(value) - std::abs(ValueOf(number))) <= HalfOfLastPlace(number);
   }
 };
 
-// The units that the name before a number ends with: {'timeout_ms': 15000}.
+// Returns the units that the name before a number ends with: {'timeout_ms': 15000}.
 std::vector<const Unit*> UnitsOfLabel(std::string_view text, std::size_t begin) {
   const std::string_view before = text.substr(0, begin);
   const std::size_t end = before.find_last_not_of(" :='\"");
@@ -66,8 +66,8 @@ bool Within(std::span<const Place> places, std::size_t at) {
   return std::ranges::any_of(places, [at](const Place& place) { return place.Holds(at); });
 }
 
-// Whether offsets, asked for in rising order, lie within one of `places`. An output may show tens
-// of thousands of dates.
+// Tells whether offsets, queried in ascending order, lie in one of `places`. An output may show
+// tens of thousands of dates.
 class Sweep {
  public:
   explicit Sweep(std::vector<Place> places) : places_(std::move(places)) {
@@ -96,7 +96,7 @@ std::vector<Claim> ClaimsOf(std::string_view text) {
   while (auto number = reader.Next()) {
     if (number->begin < done) continue;
     Claim claim{.number = *number, .suffix = ReadSuffix(text, number->end)};
-    // "4,48 Millionen": what a numeral or unit stands behind is read whole.
+    // "4,48 Millionen": a number before a numeral or unit is read as a whole.
     if (const auto comma = WithDecimalComma(text, *number)) {
       const Suffix suffix = ReadSuffix(text, comma->end);
       if (!suffix.scales.empty() || !suffix.units.empty()) {
@@ -113,7 +113,7 @@ std::vector<Claim> ClaimsOf(std::string_view text) {
   return claims;
 }
 
-// The values of the numbers of `claims`, each once; none if they are more than `most`.
+// Returns the distinct values of the numbers of `claims`; none if there are more than `most`.
 std::vector<double> FewValues(std::span<const Claim> claims, std::size_t most) {
   std::vector<double> values;
   for (const Claim& claim : claims) {
@@ -126,11 +126,11 @@ std::vector<double> FewValues(std::span<const Claim> claims, std::size_t most) {
   return values;
 }
 
-// More numbers in one output, and by chance some pair of them gives any number: a short one sooner.
+// With more numbers in one output, some pair gives any number by chance; a short number sooner.
 std::size_t MostReckoned(const Number& wanted) { return Significant(wanted) < 3 ? 2 : 4; }
 
-// Whether `wanted` is the sum, difference, product or quotient of `a` and `b`. A quotient is
-// rounded by the answer, so it must have two digits.
+// Returns true if `wanted` is the sum, difference, product or quotient of `a` and `b`. The answer
+// rounds a quotient, so it must have two digits.
 bool IsReckoned(const Claim& wanted, double a, double b) {
   const Number& number = wanted.number;
   const std::size_t digits = Significant(number);
@@ -142,7 +142,7 @@ bool IsReckoned(const Claim& wanted, double a, double b) {
   if (!wanted.percent) {
     return digits >= 2 && ((b != 0 && wanted.Is(a / b)) || (a != 0 && wanted.Is(b / a)));
   }
-  // A share of one digit is one of the larger number; a growth has two.
+  // A percentage with one digit must be of the larger number; a growth rate needs two digits.
   const double part = 100 * std::min(a, b) / std::max(a, b);
   if (digits < 2) return a > 0 && b > 0 && wanted.Is(part);
   return a != 0 && b != 0 &&
@@ -159,8 +159,8 @@ bool IsReckonedFrom(const Claim& wanted, const std::vector<double>& values) {
   return false;
 }
 
-// Whether `wanted` is reckoned from a value of the data and a number of the question: 3.2 of 40 and
-// "8 %".
+// Returns true if `wanted` is computed from a value of the data and a number of the question: 3.2
+// from 40 and "8 %".
 bool IsReckonedWith(const Claim& wanted, double shown, const Claim& asked) {
   const double other = asked.value();
   if (!asked.percent) return IsReckoned(wanted, shown, other);
@@ -169,7 +169,7 @@ bool IsReckonedWith(const Claim& wanted, double shown, const Claim& asked) {
          (wanted.Is(part) || wanted.Is(shown + part) || wanted.Is(shown - part));
 }
 
-// "1. Anna, 2. Bo": the numbers that only count the items of an answer.
+// Returns the numbers that only count the items of an answer: "1. Anna, 2. Bo".
 std::vector<std::size_t> PlacesOfItemNumbers(std::string_view answer,
                                              const std::vector<Claim>& claims) {
   std::vector<std::size_t> places;
@@ -205,7 +205,7 @@ class Grounds {
     given_.Add(known.sizes);
   }
 
-  // Numbers of the question and sizes of the data speak neither for an answer nor against it.
+  // Numbers of the question and sizes of the data neither support nor contradict an answer.
   bool IsGiven(const Claim& claim) const {
     return claim.suffix.scales.empty() && given_.Shows(claim.number);
   }
@@ -227,8 +227,8 @@ class Grounds {
     return IsShare(claim) || IsWrittenOut(claim) || IsTimeOfDay(claim) || IsConverted(claim);
   }
 
-  // "1.08 billion": a value of the data, rounded, or 1.08 where something says that it is counted
-  // so.
+  // "1.08 billion": true for a value of the data, rounded, or for a shown 1.08 if something says
+  // that it is counted in billions.
   bool StandsScaled(const Claim& claim) const {
     return std::ranges::any_of(claim.suffix.scales, [&](double scale) {
       const auto is = [&](const Claim& shown) { return claim.Is(shown.value() / scale); };
@@ -247,7 +247,7 @@ class Grounds {
     });
   }
 
-  // Whether "2 h 15 min" is a value of the data in one unit.
+  // Returns true if "2 h 15 min" is a value of the data in one unit.
   bool StandTogether(const Claim& large, const Claim& small) const {
     if (small.number.begin - large.suffix.end > kBetween) return false;
     for (const Unit* first : large.suffix.units) {
@@ -262,22 +262,22 @@ class Grounds {
     return false;
   }
 
-  // Whether the number is reckoned from `others`, numbers of the answer and the question that
-  // stand.
+  // Returns true if the number is computed from `others`: supported numbers of the answer and the
+  // question.
   static bool IsReckonedFromOthers(const Claim& claim, const std::vector<double>& others) {
     double sum = 0;
     for (const double other : others) sum += other;
     if (others.size() > 2 && claim.Is(sum)) return true;
-    // Shares are told beside what they are shares of.
+    // Percentages are given together with the totals that they refer to.
     const std::size_t most = claim.percent ? kMostShares : MostReckoned(claim.number);
     return others.size() <= most && IsReckonedFrom(claim, others);
   }
 
  private:
   static constexpr std::size_t kBetween = 6;    // bytes: " and "
-  static constexpr std::size_t kMostAsked = 3;  // numbers of a question that are reckoned with
+  static constexpr std::size_t kMostAsked = 3;  // numbers of a question used for computing
   static constexpr std::size_t kMostShares = 6;
-  static constexpr std::size_t kMostOfAll = 6;    // numbers whose sum is the count of rows
+  static constexpr std::size_t kMostOfAll = 6;    // numbers whose sum is the row count
   static constexpr std::size_t kMostRounded = 4;  // numbers of an output that may be rounded
   static constexpr std::size_t kMostParts = 3;    // sentences with several numbers
 
@@ -290,7 +290,7 @@ class Grounds {
     });
   }
 
-  // Whether every output that has the number gives it in another unit of the same kind.
+  // Returns true if every output with the number gives it in another unit of the same dimension.
   bool HasOtherUnit(const Claim& claim) const {
     bool other = false;
     for (const std::vector<Claim>& output : outputs_) {
@@ -308,7 +308,7 @@ class Grounds {
     return other && !of_question_.Shows(claim.number);
   }
 
-  // Whether it is the share of one number in all rows, or in the sum of numbers that are all rows.
+  // Returns true if it is a share of all rows, or of the sum of numbers that add up to all rows.
   bool IsShareOfAll(const Claim& claim, std::size_t output) const {
     const bool share = claim.percent || (claim.value() < 1 && Significant(claim.number) >= 2);
     if (!share || sizes_.empty() || sizes_.back() < 2) return false;
@@ -322,7 +322,7 @@ class Grounds {
     });
   }
 
-  // 53,700,000 for a shown "53.7 million".
+  // Returns true for 53,700,000 if "53.7 million" was shown.
   bool IsWrittenOut(const Claim& claim) const {
     return std::ranges::any_of(outputs_, [&](const std::vector<Claim>& output) {
       return std::ranges::any_of(output, [&](const Claim& shown) {
@@ -333,7 +333,7 @@ class Grounds {
     });
   }
 
-  // "about 28,000" for 27923: to thousands or hundreds, with at least two digits left.
+  // Returns true for "about 28,000" for 27923: thousands or hundreds, at least two digits kept.
   bool IsRounded(const Claim& claim, std::size_t output) const {
     const std::string& digits = claim.number.digits;
     const std::size_t zeros =
@@ -345,8 +345,8 @@ class Grounds {
     });
   }
 
-  // Whether it is reckoned from two numbers of one sentence or line, where few have several; or
-  // from those whose names question and answer give.
+  // Returns true if it is computed from two numbers of one sentence or line (if few have several),
+  // or from those whose names question and answer contain.
   bool IsReckonedInPart(const Claim& claim, std::string_view text) const {
     std::size_t parts = 0;
     bool reckoned = false;
@@ -361,7 +361,7 @@ class Grounds {
     return (reckoned && parts <= kMostParts) || IsReckonedFromNamed(claim, text);
   }
 
-  // "DE has 74 more than PL": from {'DE': 129, 'Spain': 84, 'PL': 55}.
+  // "DE has 74 more than PL": computed from {'DE': 129, 'Spain': 84, 'PL': 55}.
   bool IsReckonedFromNamed(const Claim& claim, std::string_view text) const {
     std::vector<Claim> named;
     const std::string said = Folded(fmt::format("{} {}", known_.question, answer_));
@@ -376,7 +376,7 @@ class Grounds {
     return IsReckonedFrom(claim, FewValues(named, 2));
   }
 
-  // 0.125 for a printed "12.5 %".
+  // Returns true for 0.125 if "12.5 %" was printed.
   bool IsShare(const Claim& claim) const {
     if (claim.percent || Significant(claim.number) < 2) return false;
     const auto is = [&](const Claim& shown) {
@@ -386,8 +386,8 @@ class Grounds {
                                [&](const auto& output) { return std::ranges::any_of(output, is); });
   }
 
-  // Whether two times that an output of at most four shows are so many seconds apart. Minutes and
-  // hours may be full ones.
+  // Returns true if two times in an output with at most four are that many seconds apart. Minutes
+  // and hours may be rounded to full ones.
   bool IsDuration(double base, double about) const {
     constexpr std::size_t kMostClocks = 4;
     return std::ranges::any_of(shown_, [&](const std::string& text) {
@@ -403,7 +403,7 @@ class Grounds {
     });
   }
 
-  // A part of a time of day that was shown as its hour, "13:00" for 13, or in seconds.
+  // Returns true for a part of a time shown as its hour ("13:00" for 13) or in seconds.
   bool IsClock(const Claim& claim) const {
     const std::vector<DayTime> clocks = ClocksOf(answer_);
     const auto clock = std::ranges::find_if(
@@ -423,7 +423,7 @@ class Grounds {
     if (in_seconds) return true;
     const double minute = std::fmod(clock->of_day, 3600) / 60;
     if (!clock->brief || (minute != 0 && minute != 59)) return false;
-    // "between 13:00 and 14:00": the hour that was shown, and its end.
+    // "between 13:00 and 14:00": the shown hour and its end.
     const auto shows = [&](double hour) {
       return evidence_.Shows(Number{.digits = fmt::format("{:.0f}", hour)});
     };
@@ -433,7 +433,7 @@ class Grounds {
     return shows(hour) || (ends && shows(hour - 1));
   }
 
-  // "1 pm", where hour 13 was shown.
+  // Returns true for "1 pm" if hour 13 was shown.
   bool IsHourAfterNoon(const Claim& claim) const {
     const std::string behind = ToLowerAscii(TrimSpace(answer_.substr(claim.number.end, 6)));
     if (!behind.starts_with("pm") && !behind.starts_with("p.m")) return false;
@@ -441,7 +441,7 @@ class Grounds {
            evidence_.Shows(Number{.digits = fmt::format("{:.0f}", claim.value() + 12)});
   }
 
-  // The hour or the minute of "2:30", which was shown as 14:30.
+  // Returns true for the hour or minute of "2:30" if 14:30 was shown.
   bool IsTimeOfDay(const Claim& claim) const {
     if (IsClock(claim) || IsHourAfterNoon(claim)) return true;
     const std::size_t first = answer_.substr(0, claim.number.begin).ends_with(':')
@@ -457,7 +457,7 @@ class Grounds {
         shown_, [&](const std::string& text) { return text.find(later) != text.npos; });
   }
 
-  // Whether a number of the data, in another unit, is the claim.
+  // Returns true if a number of the data, in another unit, is the claim.
   bool IsConverted(const Claim& claim) const {
     if (claim.percent) return false;
     const std::vector<const Unit*> units =
@@ -473,8 +473,8 @@ class Grounds {
     });
   }
 
-  // Whether a number of the data is `base`, give or take `about`, in a unit other than `besides`:
-  // the unit behind it, or else one that is named somewhere.
+  // Returns true if a number of the data is `base`, within `about`, in a unit other than `besides`:
+  // the unit after the number, or else one that is named somewhere.
   bool Measures(Dimension dimension, double base, double about, const Unit* besides) const {
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       const bool few = !FewValues(outputs_[i], kMostBare).empty();
@@ -493,7 +493,7 @@ class Grounds {
     return false;
   }
 
-  // The units that a bare number of `output` may have: those that are named, or all.
+  // Returns the units that a bare number of `output` may have: those named, or all.
   std::vector<const Unit*> UnitsFor(Dimension dimension, std::string_view output) const {
     std::vector<const Unit*> named =
         UnitsNamed(fmt::format("{} {} {}", output, known_.question, known_.description));
@@ -501,19 +501,19 @@ class Grounds {
     return named.size() < 2 ? UnitsOf(dimension) : named;
   }
 
-  static constexpr std::size_t kMostBare = 2;  // numbers of an output that has no units
+  static constexpr std::size_t kMostBare = 2;  // numbers of an output without units
 
   const std::string_view answer_;
   const Known& known_;
   const std::span<const std::string> shown_;
   const std::vector<Claim> asked_;
   std::vector<std::vector<Claim>> outputs_;
-  std::vector<Place> dates_;   // of the answer, where they were shown
-  std::vector<double> sizes_;  // the last is the count of rows
+  std::vector<Place> dates_;   // of the answer, if they were shown
+  std::vector<double> sizes_;  // the last is the row count
   ShownTexts evidence_, of_question_, given_;
 };
 
-// "1st", "3x": a number of one digit that is a part of a word ranks or repeats.
+// "1st", "3x": a one-digit number that is part of a word is a rank or a repetition.
 bool IsPartOfWord(std::string_view answer, const Claim& claim) {
   const std::size_t end = claim.number.end;
   return claim.number.digits.size() == 1 && claim.suffix.end == end && end < answer.size() &&
@@ -526,7 +526,7 @@ bool LeadingNumberGrounded(std::string_view answer, const Known& known,
                            std::span<const std::string> shown) {
   answer = CheckedPart(answer);
   const std::vector<Claim> claims = ClaimsOf(answer);
-  if (claims.empty()) return true;  // what was shown may be long, and is not needed
+  if (claims.empty()) return true;  // reading long outputs is unnecessary then
   const Grounds grounds(answer, known, shown);
   bool any = false, stands = false;
   for (std::size_t i = 0; i < claims.size(); ++i) {
@@ -570,7 +570,7 @@ std::string UnshownNumber(std::string_view answer, const Known& known,
     if (is_given) given.push_back(&claim);
     stands = stands || !is_given || grounds.Shows(claim.number) || grounds.Stands(claim);
   }
-  // A size of the data that nothing showed is no answer by itself.
+  // A size of the data that nothing showed is not an answer by itself.
   if (!stands && open.empty() && !given.empty()) open.push_back(given.front());
   for (const Claim* claim : open) {
     if (stands && claim->suffix.scales.empty() && Grounds::IsReckonedFromOthers(*claim, others)) {

@@ -11,7 +11,7 @@
 namespace dossier::ask {
 namespace {
 
-// Lower case without marks over letters; of what is no UTF-8 only ASCII letters change.
+// Returns lower case without diacritics; in invalid UTF-8 only ASCII letters change.
 std::string WithoutCaseAndMarks(std::string_view text) {
   if (std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
     return ToLowerAscii(text);
@@ -24,11 +24,11 @@ std::string WithoutCaseAndMarks(std::string_view text) {
                    static_cast<utf8proc_ssize_t>(text.size()), &folded, kHow);
   if (size < 0) return ToLowerAscii(text);
   std::string out(reinterpret_cast<const char*>(folded), static_cast<std::size_t>(size));
-  std::free(folded);  // by the contract of utf8proc_map
+  std::free(folded);  // as utf8proc_map requires
   return out;
 }
 
-// The items of `line`, which is a list or a set as Python prints it; none if it is not.
+// Returns the items of `line` if it is a list or a set as printed by Python; none otherwise.
 std::optional<std::size_t> ItemsOfList(std::string_view line) {
   line = TrimSpace(line);
   if (line.starts_with("Out:")) line = TrimSpace(line.substr(4));

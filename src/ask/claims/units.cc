@@ -10,17 +10,17 @@
 namespace dossier::ask {
 namespace {
 
-// How a numeral stands: as a word, as the beginning of one (endings differ), without a space behind
-// the digits, or so and only behind a fraction (2B may be bytes).
+// How a numeral is written: as a word, as the beginning of one (endings differ), directly after the
+// digits, or directly after a decimal fraction only (2B may be bytes).
 enum class Stands { kWord, kStem, kAttached, kBehindFraction };
 
 struct Numeral {
-  std::string_view name;  // in lower case where it is a word
+  std::string_view name;  // in lower case if it is a word
   double scale;
   Stands stands = Stands::kWord;
 };
 
-// Large numerals of the languages that README.md names and of some others, short and long scale.
+// Large numerals of the languages in README.md and some others, short and long scale.
 // Source: Unicode CLDR, the short and long forms of compact decimals (decimalFormatLength).
 constexpr Numeral kNumerals[] = {{"thousand", 1e3},
                                  {"thousands", 1e3},
@@ -210,7 +210,7 @@ bool IsPart(std::string_view text, std::size_t at) {
   return at < text.size() && IsTextByte(text[at]) && !IsDigit(text[at]) && text[at] != '_';
 }
 
-// Whether `name` stands in `text` at `at` and no letter follows.
+// Returns true if `name` is in `text` at `at` and no letter follows.
 bool StandsAt(std::string_view text, std::size_t at, std::string_view name) {
   return text.substr(at).starts_with(name) && !IsPart(text, at + name.size());
 }
@@ -254,7 +254,7 @@ Suffix ReadSuffix(std::string_view text, std::size_t end) {
       break;
     }
   }
-  // "km/h" is no kilometre.
+  // "km/h" is not a kilometre.
   const auto longest = [&](const Unit* unit) {
     return std::ranges::any_of(unit->names, [&](std::string_view name) {
       return at + name.size() == suffix.end && StandsAt(text, at, name);
@@ -272,7 +272,7 @@ bool NamesScale(std::string_view text, double scale) {
     const std::string_view in = word ? std::string_view(lower) : text;
     for (std::size_t at = in.find(numeral.name); at != in.npos;
          at = in.find(numeral.name, at + 1)) {
-      // Scripts that write words without spaces tell no beginnings.
+      // In scripts without spaces between words, word starts are unknown.
       const bool begins = at == 0 || !IsPart(in, at - 1) || !IsAlnum(numeral.name[0]);
       const bool ends = numeral.stands == Stands::kStem || !IsPart(in, at + numeral.name.size());
       if (begins && ends) return true;

@@ -9,9 +9,9 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::uint64_t kMostShown = 200'000;  // code points of one text; the journal has it whole
+constexpr std::uint64_t kMostShown = 200'000;  // code points per text; the journal has all of it
 
-constexpr std::size_t kLongQuestion = 120;  // bytes; above it is no headline
+constexpr std::size_t kLongQuestion = 120;  // bytes; a longer one is not a headline
 
 constexpr std::string_view kStyle = R"(
 :root{color-scheme:light dark;--bg:#fbfbf9;--card:#fff;--ink:#1c1d1f;--dim:#5c6066;--line:#dcdcd6;
@@ -71,14 +71,14 @@ std::string TokensText(const TaleUsage& usage) {
   return fmt::format("{} tokens in, {} out", Digits(usage.input), Digits(usage.output));
 }
 
-// What tells a reader of one line how much something took.
+// Returns the cost of something in one line.
 std::string CostText(const TaleUsage& usage, double seconds) {
   const std::string money = Dollars(usage.nano_usd);
   return fmt::format("{}, {}{}{}", TokensText(usage), Seconds(seconds), money.empty() ? "" : ", ",
                      money);
 }
 
-// Direction marks can show a text in another order than it has.
+// Returns true for direction marks, which can show a text in a different order.
 bool TurnsText(char32_t c) {
   return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F;
 }
@@ -137,7 +137,7 @@ class PageWriter {
       turns += static_cast<std::int64_t>(call.turns.size());
       calls += call.answered();
     }
-    // As the end of the run says it, which `runs show` tells: of requests, those that failed too.
+    // As recorded at the run's end and shown by `runs show`; includes failed requests.
     turns = FindInt(tale_.finished, "turns").value_or(turns);
     calls = FindInt(tale_.finished, "calls").value_or(calls);
     Add("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
@@ -281,7 +281,7 @@ class PageWriter {
   std::string out_;
 };
 
-// A fence longer than any in the text.
+// Returns a fence longer than any in the text.
 std::string Fenced(std::string_view text, std::string_view tag) {
   std::size_t longest = 2, run = 0;
   for (const char c : text) {
@@ -332,7 +332,7 @@ std::string MarkdownOf(const RunTale& tale) {
 
 namespace {
 
-// What is compared of a turn.
+// The parts of a turn that are compared.
 JsonObject DigestOf(const TaleTurn* turn) {
   if (!turn) return {};
   JsonObject sections;

@@ -13,7 +13,7 @@ bool IsTurn(std::string_view purpose) {
   return purpose == "root" || purpose == "direct" || purpose == "extract" || purpose == "repair";
 }
 
-// Seconds from one time of the journal to another.
+// Returns the seconds from one journal time to another.
 double Between(std::string_view from, std::string_view to) {
   const auto first = ParseTime(from), last = ParseTime(to);
   if (!first || !last) return 0;
@@ -27,7 +27,7 @@ TaleUsage UsageOf(const Json& data) {
           .nano_usd = FindInt(data, "nano_usd")};
 }
 
-// Long texts of the field, which the journal keeps elsewhere, are put back into their places.
+// Inserts the long texts of the field, which the journal stores elsewhere.
 void PutTexts(store::Journal& journal, Json* value) {
   JsonObject* object = value->if_object();
   if (object && object->size() == 2 && object->contains("sha256") && object->contains("bytes")) {
@@ -39,7 +39,7 @@ void PutTexts(store::Journal& journal, Json* value) {
   }
 }
 
-// What an imported file said.
+// Returns what an imported file contained.
 JsonObject GivenOf(store::Journal& journal, const Json& data) {
   const Json* given = Find(data, "trajectory");
   if (!given || !given->is_object()) return {};
@@ -55,19 +55,19 @@ class Reader {
   Status Read(const store::Event& event);
 
  private:
-  // What a call is at.
+  // The current position of a call.
   struct At {
     std::size_t index = 0;  // in the tale
     std::string turn_time;
     std::int64_t turn = 0;
     JsonObject given;
     std::string offered;
-    // Where requests of code lie, by their id: turn, block (npos: beside them), request.
+    // The position of code's requests by their id: turn, block (npos: outside blocks), request.
     struct Place {
       std::size_t turn, block, request;
     };
     std::map<std::int64_t, Place> requests;
-    std::map<std::int64_t, std::string> sent;  // when
+    std::map<std::int64_t, std::string> sent;  // send times
     std::string asked_time;
   };
 
@@ -138,7 +138,7 @@ class Reader {
     return {};
   }
 
-  // A request that a killed process made and got no reply to is made again by the next.
+  // A request that a killed process left without a reply is made again by the next process.
   TaleTurn& NextTurn(At& at) {
     std::vector<TaleTurn>& turns = TurnsOf(at);
     if (turns.empty() || !turns.back().finish.empty() || !turns.back().error.empty()) {
@@ -172,7 +172,7 @@ class Reader {
     return {};
   }
 
-  // A message is told once and named by its number after that.
+  // A message is written once and later referred to by its number.
   Result<TaleMessage> MessageOf(const Json& one) {
     if (one.is_int64()) {
       const auto told = told_.find(one.get_int64());
@@ -327,7 +327,7 @@ class Reader {
     tale_.error = TextAt(data, "error");
     tale_.seconds = static_cast<double>(FindInt(data, "ms").value_or(0)) / 1000;
     DOSSIER_RETURN_IF_ERROR(Text(data, "answer", &tale_.answer));
-    // One plain call has no step in which an answer is accepted.
+    // A single plain call has no separate step that accepts an answer.
     TaleTurn* turn = TurnOf(Of(0));
     if (turn && turn->purpose == "direct" && tale_.status == "final") turn->answer = tale_.answer;
     return {};

@@ -12,19 +12,19 @@ namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kDepth = 100;    // of nested calls in a file
-constexpr std::size_t kPreview = 499;  // code points of a local
+constexpr std::size_t kPreview = 499;  // code points of a local variable
 constexpr std::string_view kImported = "run.imported";
-constexpr std::string_view kQuestion = "question";  // of environment_kwargs
-// Of run.started: from which bytes it was imported.
+constexpr std::string_view kQuestion = "question";  // in environment_kwargs
+// Field of run.started: the bytes from which it was imported.
 constexpr std::string_view kImportedFrom = "imported_from";
 
-// What an imported file said stands for what would be made of the journal.
+// A value from an imported file takes precedence over one made from the journal.
 Json Or(const JsonObject& given, std::string_view field, Json made) {
   const Json* value = given.if_contains(field);
   return value ? *value : std::move(made);
 }
 
-// "2026-01-28T17:46:11.123", as the reference writes it: no zone.
+// Returns "2026-01-28T17:46:11.123", as the reference writes it: no zone.
 std::string WithoutZone(std::string_view time) {
   return std::string(time.ends_with('Z') ? time.substr(0, time.size() - 1) : time);
 }
@@ -177,7 +177,7 @@ bool IsStored(const Json& value) {
          object->at("sha256").is_string();
 }
 
-// Puts texts in the place of what names them.
+// Replaces references to texts by the texts.
 Status Expand(store::Journal& journal, Json* value) {
   if (IsStored(*value)) {
     if (auto text = journal.ReadBody(*value)) *value = JsonObject{{"text", *text}};
@@ -191,7 +191,7 @@ Status Expand(store::Journal& journal, Json* value) {
   return {};
 }
 
-// The other way: a text that is too long for an event gets its body.
+// The reverse: stores a text that is too long for an event as a body.
 Status Shrink(store::Journal& journal, Json* value) {
   JsonObject* object = value->if_object();
   if (object && object->size() == 1 && object->contains("text") && object->at("text").is_string()) {
@@ -304,8 +304,8 @@ class TrajectoryReader {
   }
 
  private:
-  // Files of other programs, and ours of earlier versions, have the question in the first prompt
-  // alone.
+  // Files of other programs, and of our earlier versions, have the question only in the first
+  // prompt.
   static std::string QuestionIn(const Json& prompt) {
     constexpr std::pair<std::string_view, std::string_view> kMarks[] = {
         {"\n\nQuestion: ", ""}, {"to answer the original prompt: \"", "\".\n\n"}};
@@ -326,7 +326,7 @@ class TrajectoryReader {
     return FormatTime(time.value_or(Clock::Wall()));
   }
 
-  // A text, or a pair of how it was handed in and the text.
+  // Reads a text, or a pair of how it was handed in and the text.
   static std::optional<std::string> AnswerOf(const Json& line) {
     const Json* answer = Find(line, "final_answer");
     if (answer && answer->is_string()) return std::string(answer->get_string());
@@ -401,7 +401,7 @@ class TrajectoryReader {
   std::optional<Json> answer_;
 };
 
-using Lines = std::vector<std::pair<std::size_t, std::string_view>>;  // number, text
+using Lines = std::vector<std::pair<std::size_t, std::string_view>>;  // line number, text
 
 Lines LinesOf(std::string_view text) {
   Lines lines;
@@ -414,7 +414,7 @@ Lines LinesOf(std::string_view text) {
   return lines;
 }
 
-// The run that was imported from the same bytes before; empty: there is none.
+// Returns the run that was already imported from the same bytes; empty: there is none.
 Result<std::string> KnownAs(store::Journal& journal, const std::string& from) {
   DOSSIER_ASSIGN_OR_RETURN(const auto runs,
                            journal.RunsStartedWith({{std::string(kImportedFrom), from}}));
@@ -474,7 +474,7 @@ Result<ImportedRuns> ImportEvents(store::Journal& journal, const Lines& lines,
         first != (*type == "run.started")) {
       return NotARun(name, number, first ? "the event run.started" : "an event of the same run");
     }
-    // Those of other commands name folders of the machine that they ran on.
+    // Runs of other commands name folders of the machine that they ran on.
     if (first && FindString(*data, "kind").value_or("ask") != "ask") {
       return NotARun(name, number, "a run of ask");
     }

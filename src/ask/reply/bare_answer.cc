@@ -33,7 +33,7 @@ bool IsIdentifier(std::string_view text) {
          std::ranges::all_of(text, IsWordByte);
 }
 
-// The marks that Markdown may put before a final on its line.
+// Skips the marks that Markdown may put before a final on its line.
 std::size_t BehindMarks(std::string_view line) {
   return std::min(line.find_first_not_of(" \t>*`#"), line.size());
 }
@@ -46,13 +46,13 @@ std::string_view QuoteAt(std::string_view text, std::size_t at) {
 }
 
 std::string_view OpensQuote(std::string_view text, std::size_t at) {
-  // An apostrophe inside a word opens nothing.
+  // An apostrophe inside a word opens no quotation.
   if (at > 0 && (IsWordByte(text[at - 1]) || static_cast<unsigned char>(text[at - 1]) >= 0x80))
     return {};
   return QuoteAt(text, at);
 }
 
-// Behind the quote that closes the one at `at`; npos if none does.
+// Returns the position after the quote that closes the one at `at`; npos if there is none.
 std::size_t BehindQuote(std::string_view text, std::size_t at, std::string_view quote) {
   for (at += quote.size(); at < text.size(); ++at) {
     if (text[at] == '\\') {
@@ -66,7 +66,7 @@ std::size_t BehindQuote(std::string_view text, std::size_t at, std::string_view 
 
 enum class Quotes { kRespected, kIgnored };
 
-// The offset of the parenthesis that closes one before `text`; npos if it is missing.
+// Returns the offset of the parenthesis that closes one before `text`; npos if it is missing.
 std::size_t ClosingParenthesis(std::string_view text, Quotes quotes) {
   int depth = 1;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -87,7 +87,7 @@ std::size_t ClosingParenthesis(std::string_view text, Quotes quotes) {
 std::string_view ArgumentsOf(std::string_view text) {
   std::size_t end = ClosingParenthesis(text, Quotes::kRespected);
   if (end == std::string_view::npos) end = ClosingParenthesis(text, Quotes::kIgnored);
-  return text.substr(0, end);  // npos: a missing parenthesis runs to the end
+  return text.substr(0, end);  // npos: with no closing parenthesis, up to the end
 }
 
 std::string Unescaped(std::string_view text) {
@@ -110,7 +110,7 @@ struct Literal {
   enum class Quoted { kNo, kYes } quoted = Quoted::kNo;
 };
 
-// Removes quotes around the whole text, not those of its first and last word.
+// Removes quotes around the whole text, but not quotes of its first and last word only.
 std::optional<std::string> WithoutQuotes(std::string_view text) {
   for (const auto& [open, close] : kQuotes) {
     if (text.size() < open.size() + close.size() || !text.starts_with(open) ||
@@ -172,8 +172,8 @@ int Rank(Form form) {
   return 0;
 }
 
-// FINAL(…), FINAL_VAR(…), PARTIAL(…) above `rank` where `text` starts; none if it is another call
-// or says nothing.
+// Reads FINAL(…), FINAL_VAR(…), PARTIAL(…) above `rank` at the start of `text`; none if it is
+// another call or empty.
 std::optional<BareAnswer> ReadCall(std::string_view text, ModelSize model, int rank) {
   for (const auto& [name, form] : kCalls) {
     if (Rank(form) <= rank || !text.starts_with(name)) continue;
@@ -198,7 +198,7 @@ bool StartsWith(std::string_view text, std::string_view word, ModelSize model) {
   return ToLowerAscii(text.substr(0, word.size())) == ToLowerAscii(word);
 }
 
-// FINAL: …, FINAL ANSWER: …; a small model rambles on, so its answer ends at a blank line.
+// Reads FINAL: …, FINAL ANSWER: …; a small model keeps writing, so its answer ends at a blank line.
 std::optional<BareAnswer> ReadText(std::string_view text, ModelSize model) {
   for (const std::string_view name : {"FINAL ANSWER", "FINAL"}) {
     if (!StartsWith(text, name, model)) continue;
@@ -221,7 +221,7 @@ std::optional<BareAnswer> ReadText(std::string_view text, ModelSize model) {
   return std::nullopt;
 }
 
-// An attribute (`x.ok`) is no variable.
+// An attribute (`x.ok`) is not a variable.
 bool OccursAsName(std::string_view text, std::string_view word) {
   for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
     const bool starts = at == 0 || (!IsWordByte(text[at - 1]) && text[at - 1] != '.');
@@ -231,7 +231,7 @@ bool OccursAsName(std::string_view text, std::string_view word) {
   return false;
 }
 
-// Python code without its comments and the insides of its string literals.
+// Returns Python code without its comments and the contents of its string literals.
 std::string WithoutLiterals(std::string_view code) {
   std::string out;
   for (std::size_t at = 0; at < code.size();) {
@@ -286,8 +286,8 @@ NameMeaning ResolveName(std::string_view name,
                         std::span<const std::string> earlier_code) {
   if (is_variable(name)) return NameMeaning::kVariable;
   if (name.find('_') != std::string_view::npos) return NameMeaning::kUnknown;
-  // What stands in a literal only was never a name: `"Paris" in line` makes FINAL(Paris) no
-  // variable.
+  // A word that occurs only in literals was never a name: `"Paris" in line` does not make
+  // FINAL(Paris) a variable.
   const bool in_code = std::ranges::any_of(earlier_code, [name](const std::string& code) {
     return OccursAsName(WithoutLiterals(code), name);
   });

@@ -20,17 +20,18 @@ namespace dossier::ask {
 namespace {
 
 constexpr std::uint64_t kShortestQuote = 10;  // characters
-constexpr std::size_t kLongestQuote = 4'000;  // bytes; a longer one is no quote, but the text
-constexpr std::size_t kMostQuotes = 200;      // of one answer
-// The same of Matching::kExact, where a quote that is not looked at would pass for one that holds.
+constexpr std::size_t kLongestQuote =
+    4'000;                                // bytes; a longer one is not a quote but the text itself
+constexpr std::size_t kMostQuotes = 200;  // in one answer
+// For Matching::kExact, where a quote that is not checked would pass as correct.
 constexpr std::uint64_t kShortestExact = 2;
 constexpr std::size_t kLongestExact = 64u << 10;
 constexpr std::size_t kMostExact = 100'000;
-constexpr std::size_t kWindow = 64u << 20;        // bytes searched between two looks at the clock
-constexpr std::size_t kOverlap = 64u << 10;       // bytes, for quotes that lie across windows
-constexpr std::int64_t kSearchMemory = 64 << 20;  // bytes, of the automaton of all quotes
+constexpr std::size_t kWindow = 64u << 20;        // bytes searched between two checks of the clock
+constexpr std::size_t kOverlap = 64u << 10;       // bytes, for quotes across window boundaries
+constexpr std::int64_t kSearchMemory = 64 << 20;  // bytes, for the automaton of all quotes
 
-// A reference or a quote: where it stands in the answer.
+// A reference or a quote, with its position in the answer.
 struct Piece {
   std::size_t at = 0, end = 0;  // bytes
   std::size_t paragraph = 0;
@@ -38,24 +39,24 @@ struct Piece {
 
 struct Reference : Piece {
   std::string text;                     // as written
-  std::optional<std::size_t> document;  // unset: there is none such
+  std::optional<std::size_t> document;  // unset: no such document
   enum class Unit { kWhole, kLines, kCharacters } unit = Unit::kWhole;
-  std::uint64_t first = 0, last = 0;  // lines from 0, both included; characters, `last` excluded
+  std::uint64_t first = 0, last = 0;  // lines, both inclusive; or characters, `last` exclusive
   bool bare_number = false;           // **3**
 };
 
 struct Quote : Piece {
   std::string text;
   enum class Form { kMarked, kFence } form = Form::kMarked;
-  std::size_t last_paragraph = 0;  // that it reaches into
+  std::size_t last_paragraph = 0;  // the last paragraph that it extends into
 };
 
 std::size_t ParagraphOf(std::size_t at, const std::vector<std::size_t>& starts) {
   return static_cast<std::size_t>(std::ranges::upper_bound(starts, at) - starts.begin()) - 1;
 }
 
-// Every form of a reference has a digit and one of these. To compile the pattern costs as much as
-// all else that a short run does with its answer.
+// Every form of a reference has a digit and one of these. Compiling the pattern costs as much as
+// everything else that a short run does with its answer.
 bool MayRefer(std::string_view answer) {
   constexpr std::string_view kMarks[] = {"[", "**", "Doc "};
   return answer.find_first_of("0123456789") != answer.npos &&
@@ -70,7 +71,7 @@ class ReferenceReader {
 
   std::vector<Reference> Read() {
     if (!MayRefer(answer_)) return {};
-    // One pattern, so that `Doc **3**` is not read a second time as `**3**`.
+    // One pattern, so that `Doc **3**` is not read again as `**3**`.
     static const re2::RE2 kReference(R"(\[([^\[\]\n]{1,300}):(\d{1,12})(?:-(\d{1,12}))?\])"
                                      R"(|\[([^\[\]\n]{1,300})@(\d{1,15})-(\d{1,15})\])"
                                      R"(|\bDoc (?:\*\*(\d{1,9})\*\*|(\d{1,9})\b))"
@@ -124,7 +125,7 @@ class ReferenceReader {
     return made;
   }
 
-  // By the whole name, or by its last part where only one document has it.
+  // Finds a document by its whole name, or by the name's last part if that is unique.
   std::optional<std::size_t> Named(std::string_view name) const {
     const auto& documents = context_.documents();
     std::optional<std::size_t> found;
@@ -148,7 +149,7 @@ struct Mark {
 constexpr Mark kMarks[] = {{"\"", "\""}, {"“", "”"},   {"„", "“"},
                            {"«", "»"},   {"「", "」"}, {"`", "`"}};
 
-// The quote that `mark` opens at `at`, which ends in the same paragraph.
+// Reads the quote that `mark` opens at `at` and that ends in the same paragraph.
 std::optional<Quote> QuoteAt(std::string_view answer, std::size_t at, std::size_t paragraph_end,
                              const Mark& mark) {
   const std::size_t start = at + mark.open.size();
@@ -163,7 +164,7 @@ std::optional<Quote> QuoteAt(std::string_view answer, std::size_t at, std::size_
 
 bool IsQuote(const Quote& quote, std::string_view open, Matching matching) {
   const bool exact = matching == Matching::kExact;
-  // What stands in backticks is a name as often as a quote.
+  // Text in backticks is a name as often as a quote.
   const std::uint64_t shortest = exact && open != "`" ? kShortestExact : kShortestQuote;
   return quote.text.size() <= (exact ? kLongestExact : kLongestQuote) &&
          utf8::CodePoints(TrimSpace(quote.text)) >= shortest;
@@ -174,7 +175,7 @@ std::vector<Quote> ReadQuotes(std::string_view answer, const std::vector<std::si
   const std::size_t most = matching == Matching::kExact ? kMostExact : kMostQuotes;
   std::vector<Quote> out;
   for (std::size_t at = 0; at < answer.size() && out.size() < most;) {
-    // Code in a fence quotes nothing, unless a reference says so.
+    // Fenced code is not a quote unless it has a reference.
     if (answer.substr(at).starts_with("```")) {
       Quote fence;
       fence.at = at;
@@ -203,8 +204,8 @@ std::vector<Quote> ReadQuotes(std::string_view answer, const std::vector<std::si
   return out;
 }
 
-// Words with white space between them, of whatever amount. A comma or a full stop that the sentence
-// around puts inside the quote is not part of it.
+// Matches the words with any amount of white space between them. A comma or full stop that the
+// surrounding sentence puts inside the quote is not part of it.
 std::string PatternOf(std::string_view quote) {
   quote = TrimSpace(quote);
   while (!quote.empty() && (quote.back() == ',' || quote.back() == '.')) quote.remove_suffix(1);
@@ -225,7 +226,7 @@ re2::RE2::Options SearchOptions(Matching matching) {
   return options;
 }
 
-// Whether text goes on over its end: the word or the number is longer than what was taken of it.
+// Returns true if the text continues after the match: the word or number is longer than the match.
 bool GoesOn(char last, std::string_view behind) {
   if (behind.empty() || !IsAlnum(last)) return false;
   if (IsAlnum(behind[0])) return true;
@@ -233,7 +234,7 @@ bool GoesOn(char last, std::string_view behind) {
   return number && behind.size() > 1 && IsDigit(behind[1]);
 }
 
-// The same to the left, where a minus belongs to the number, too.
+// The same to the left, where a minus sign also belongs to the number.
 bool BeganBefore(char first, std::string_view before) {
   if (before.empty() || !IsAlnum(first)) return false;
   const char last = before.back();
@@ -243,7 +244,7 @@ bool BeganBefore(char first, std::string_view before) {
   return last == '-' && !IsAlnum(before[before.size() - 2]);
 }
 
-// The lines that are not blank: how deep each begins, and its words.
+// A line that is not blank: its indentation and its words.
 struct DepthLine {
   std::size_t depth = 0;
   std::string words;
@@ -256,21 +257,21 @@ std::vector<DepthLine> DepthLines(std::string_view text) {
     re2::StringPiece rest(line), space;
     if (re2::RE2::Consume(&rest, kSpace, &space)) {
       for (const char c : space) {
-        const bool begins = (static_cast<unsigned char>(c) & 0xc0) != 0x80;  // a character
+        const bool begins = (static_cast<unsigned char>(c) & 0xc0) != 0x80;  // start of a character
         one.depth = c == '\t' ? (one.depth / 8 + 1) * 8 : one.depth + (begins ? 1 : 0);
       }
     }
     re2::RE2::GlobalReplace(&one.words, kSpace, " ");
     one.words = TrimSpace(one.words);
-    // As in a pattern: the end of the sentence around is not part of a quote.
+    // As in a pattern: the punctuation of the surrounding sentence is not part of a quote.
     while (one.words.ends_with('.') || one.words.ends_with(',')) one.words.pop_back();
     if (!one.words.empty()) out.push_back(std::move(one));
   }
   return out;
 }
 
-// Whether lines that are the same words stand as deep below one another in both texts. Text that
-// was wrapped anew has other lines, and nothing is said of it.
+// Returns true if lines with the same words have the same relative indentation in both texts.
+// Rewrapped text has other lines, so it is not judged.
 bool KeepsDepths(std::string_view quote, std::string_view source) {
   const std::vector<DepthLine> left = DepthLines(quote), right = DepthLines(source);
   if (left.size() != right.size() || left.size() < 2) return true;
@@ -285,7 +286,7 @@ bool KeepsDepths(std::string_view quote, std::string_view source) {
   return true;
 }
 
-// The texts of the documents, and where the quotes stand in them.
+// The texts of the documents, and the places of the quotes in them.
 class Finder {
  public:
   Finder(const ContextSet& context, const std::vector<Quote>& quotes, const CancelToken& cancel,
@@ -312,7 +313,7 @@ class Finder {
     return found != held_.end() && std::ranges::binary_search(found->second, int(quote));
   }
 
-  // Where `quote` first begins between the bytes `from` and `to`.
+  // Returns where `quote` first begins between the bytes `from` and `to`.
   std::optional<std::uint64_t> Place(std::size_t document, std::size_t quote, std::uint64_t from,
                                      std::uint64_t to) const {
     if (!Holds(document, quote)) return std::nullopt;
@@ -327,7 +328,7 @@ class Finder {
     return at < to ? std::optional(at) : std::nullopt;
   }
 
-  // Where `quote` stands between the bytes `from` and `to`, whole: none, one or two places.
+  // Returns the whole-word places of `quote` between the bytes `from` and `to`: none, one or two.
   std::vector<Citation::Place> ExactPlaces(std::size_t document, std::size_t quote,
                                            std::uint64_t from, std::uint64_t to) const {
     std::vector<Citation::Place> places;
@@ -348,14 +349,14 @@ class Finder {
     return places;
   }
 
-  // "[notes.txt:12]".
+  // Returns "[notes.txt:12]".
   std::string PlaceText(std::size_t document, std::uint64_t at) {
     return fmt::format("[{}:{}]", context_.documents()[document].name,
                        Lines(document).LineAt(at) + 1);
   }
 
  private:
-  // All quotes in one pass over the document.
+  // Finds all quotes in one pass over the document.
   void Scan(std::size_t document) {
     const std::string_view text = Text(document).value_or("");
     re2::RE2::Set set(SearchOptions(matching_), re2::RE2::UNANCHORED);
@@ -374,11 +375,11 @@ class Finder {
   const CancelToken& cancel_;
   const Matching matching_;
   std::vector<std::string> patterns_;
-  std::map<std::size_t, std::vector<int>> held_;  // by document: quotes, sorted
+  std::map<std::size_t, std::vector<int>> held_;  // sorted quotes by document
   std::map<std::size_t, std::unique_ptr<LineIndex>> lines_;
 };
 
-// The bytes that a reference names; unset: its document does not reach so far.
+// The bytes that a reference names; unset: its document is too short.
 struct Bytes {
   std::uint64_t from = 0, to = 0;
 };
@@ -403,13 +404,13 @@ std::optional<Bytes> RangeOf(const Reference& reference, Finder& finder) {
   return std::nullopt;
 }
 
-// The reference that goes with a quote: the next one of its paragraph that stands before another
-// quote, else the last one in front of it.
+// Returns the reference that belongs to a quote: the next one in its paragraph before another
+// quote, else the last one before it.
 const Reference* ReferenceOf(std::size_t quote, const std::vector<Quote>& quotes,
                              const std::vector<Reference>& references) {
   const Quote& own = quotes[quote];
   const std::size_t next = quote + 1 < quotes.size() ? quotes[quote + 1].at : std::string::npos;
-  // A fence is a paragraph of its own: the reference stands in the one before or behind it.
+  // A fence is its own paragraph: its reference is in the paragraph before or after it.
   const std::size_t beside = own.form == Quote::Form::kFence ? 1 : 0;
   const Reference* before = nullptr;
   for (const Reference& reference : references) {
@@ -421,7 +422,7 @@ const Reference* ReferenceOf(std::size_t quote, const std::vector<Quote>& quotes
   return before;
 }
 
-// What the lines of `place` say besides the quote: white space in front of its first line.
+// Returns the text of `place`, extended by the white space before its first line.
 std::string_view WithIndent(std::string_view text, const Citation::Place& place) {
   std::uint64_t from = place.from;
   while (from > 0 && (text[from - 1] == ' ' || text[from - 1] == '\t')) --from;
@@ -452,7 +453,7 @@ void JudgeExactly(std::size_t index, std::size_t documents, const Reference* ref
   if (out->status == Status::kVerified && !KeepsDepths(out->quote, WithIndent(text, places[0]))) {
     out->status = Status::kReindented;
   }
-  // The full stop that the search did without is part of the place where the text has it, too.
+  // A full stop that the search ignored is part of the place if the text has it, too.
   const std::string_view quote = TrimSpace(out->quote);
   const std::string_view stop = quote.substr(quote.find_last_not_of(".,") + 1);
   if (text.substr(out->place->to).starts_with(stop)) out->place->to += stop.size();
@@ -556,7 +557,7 @@ std::vector<Citation> CheckCitations(std::string_view answer, const ContextSet& 
   quotes = std::move(meant);
   Finder finder(context, quotes, cancel, matching);
   if (cancel.cancelled()) return {};
-  std::vector<std::pair<std::size_t, Citation>> found;  // by the place in the answer
+  std::vector<std::pair<std::size_t, Citation>> found;  // by position in the answer
   std::vector<const Reference*> used;
   for (std::size_t i = 0; i < quotes.size(); ++i) {
     used.push_back(ReferenceOf(i, quotes, references));

@@ -32,17 +32,17 @@ std::string_view FirstWord(std::string_view text) {
   return text.substr(0, std::find_if_not(text.begin(), text.end(), IsWord) - text.begin());
 }
 
-// `rest` of "name rest": whether it is "= value", "+= value", ", b = value" or "[…] = value".
+// `rest` of "name rest": returns true for "= value", "+= value", ", b = value" or "[…] = value".
 bool Assigns(std::string_view rest) {
   const std::size_t equals = rest.find('=');
   if (equals == std::string_view::npos || rest.substr(equals).starts_with("==")) return false;
   if (rest.find('(') < equals) return false;
   const std::string_view target = TrimSpace(rest.substr(0, equals));
-  // Prose has words without anything between them before a "=".
+  // Prose has words without punctuation before a "=".
   return target.empty() || std::string_view(".,[:+-*/%&|").find(target.front()) != target.npos;
 }
 
-// The code behind a prompt; none if the line has none.
+// Returns the code after a prompt; none if the line has no prompt.
 std::optional<std::string_view> BehindPrompt(std::string_view line) {
   for (const std::string_view prompt : {">>>", "..."}) {
     if (!line.starts_with(prompt)) continue;

@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 7> kPythonTags = {"repl", "python",  "py"
                                                          "py3",  "ipython", "tool_code"};
 constexpr std::array<std::string_view, 7> kJavaScriptTags = {"js", "javascript", "node", "mjs",
                                                              "ts", "typescript", "repl"};
-// What a fence is surely not code of the dialect with. A small model's other tags are taken as code
-// if it compiles (small-models.md 11).
+// Tags of fences that are certainly not code of the dialect. A small model's other tags are
+// accepted as code if it compiles (small-models.md 11).
 constexpr std::array<std::string_view, 23> kDataTags = {
     "json", "jsonl", "text", "txt", "plaintext", "output", "console", "bash",
     "sh",   "shell", "zsh",  "csv", "tsv",       "xml",    "html",    "yaml",
@@ -29,15 +29,14 @@ constexpr std::string_view kThinkingFeedback =
     "less, "
     "and write one block of code.";
 
-constexpr int kProseTries = 6;  // ends tried for unfenced code between prose
+constexpr int kProseTries = 6;  // ends tried for unfenced code in prose
 
-// Code that a reply wraps in tags instead of a fence, as models do that were trained on other
-// tools.
+// Code that a reply wraps in tags instead of a fence, as models trained on other tools do.
 
 struct WrappedCode {
   std::string code;
   std::string repair;  // "code in <python>"
-  // <code> also marks up words in prose, so its code must compile to run.
+  // <code> also marks words in prose, so its code must compile to run.
   enum class Trust { kRuns, kMustCompile } trust = Trust::kRuns;
   bool closed = true;
 };
@@ -49,7 +48,7 @@ struct WrapperScan {
 
 enum class ToolCallShape {
   kAny,    // {"code": …} is enough
-  kNamed,  // it must have a name and arguments: other JSON with a "code" is data
+  kNamed,  // needs a name and arguments: other JSON with "code" is data
 };
 
 std::optional<std::string> CodeIn(const Json& value) {
@@ -57,7 +56,7 @@ std::optional<std::string> CodeIn(const Json& value) {
   return code ? std::optional<std::string>(*code) : std::nullopt;
 }
 
-// The string `code` of a tool call in JSON, at its top or in its arguments.
+// Returns the string `code` of a tool call in JSON, at the top or in its arguments.
 std::optional<std::string> CodeOfToolCall(std::string_view json, ToolCallShape shape) {
   json = TrimSpace(json);
   if (!json.starts_with('{')) return std::nullopt;
@@ -99,7 +98,7 @@ bool Suits(const Wrapper& wrapper, Dialect dialect) {
          (wrapper.use == Wrapper::Use::kPython) == (dialect == Dialect::kPython);
 }
 
-// Without the line ends next to the tags; the indentation stays.
+// Removes the line ends next to the tags, but keeps the indentation.
 std::string_view WithoutOuterLineEnds(std::string_view text) {
   if (text.starts_with('\r')) text.remove_prefix(1);
   if (text.starts_with('\n')) text.remove_prefix(1);
@@ -209,8 +208,8 @@ class Extractor {
     }
   }
 
-  // A block without its closing fence in a reply that was cut is half a program; in another reply
-  // it is a program, but for a last fence with nothing behind it, which was meant to close a block.
+  // In a cut-off reply a block without closing fence is half a program; in another reply it is a
+  // program, except a last fence with nothing after it, which was meant to close a block.
   void DropCut(std::vector<Fence>& fences) {
     if (fences.empty() || fences.back().closed) return;
     const Fence& last = fences.back();
@@ -270,7 +269,7 @@ class Extractor {
     result_.blocks.push_back({.code = std::move(code), .tag = std::move(tag)});
   }
 
-  // Line ends also change the length; only an indent is worth a word.
+  // Line ends also change the length; only an indent is worth reporting.
   static bool HasIndent(std::string_view raw) {
     for (const Line& line : SplitLines(raw)) {
       if (!TrimSpace(line.text).empty()) return line.text[0] == ' ' || line.text[0] == '\t';
@@ -297,7 +296,7 @@ class Extractor {
     return true;
   }
 
-  // ```json {"name": "python", "arguments": {"code": …}} is a call, whatever the fence says.
+  // ```json {"name": "python", "arguments": {"code": …}} is a call, whatever the fence's tag.
   bool TakeToolCallFence(std::vector<Fence>& fences) {
     for (Fence& fence : fences) {
       if (fence.tag != "json" && !fence.tag.empty() && fence.tag != "tool_call") continue;
@@ -317,9 +316,9 @@ class Extractor {
     }
     if (const std::size_t end = text.find('\n');
         end != text.npos && RunsTag(ToLowerAscii(TrimSpace(text.substr(0, end))))) {
-      text.remove_prefix(end + 1);  // the tag of a fence that was left out
+      text.remove_prefix(end + 1);  // the tag of a removed fence
     }
-    // A lone FINAL(x) is an answer in text, not a program.
+    // A lone FINAL(x) is an answer as text, not a program.
     const BareStart start = StartOf(text);
     if (options_.dialect == Dialect::kJavaScript && TrimSpace(text).starts_with("SUBMIT(")) return;
     if (start == BareStart::kFinal || TrimSpace(text).empty()) return;
@@ -345,14 +344,14 @@ class Extractor {
     return final ? BareStart::kFinal : BareStart::kOther;
   }
 
-  // Without a compiler to ask, prose that mentions a call must not pass for code.
+  // Without a compile check, prose that mentions a call must not be taken for code.
   bool FirstLineMayBeCode(std::string_view text) const {
     if (options_.compiles) return true;
     text = TrimSpace(text);
     return StartsStatement(text.substr(0, text.find_first_of("\r\n")));
   }
 
-  // `print(len(records))` and nothing else.
+  // Takes `print(len(records))` if there is nothing else.
   bool TakeInline(std::string_view text) {
     text = TrimSpace(text);
     if (text.size() < 3 || text.front() != '`' || text.find('`', 1) != text.size() - 1)
@@ -364,8 +363,8 @@ class Extractor {
     return true;
   }
 
-  // Lines of code that nothing marks, between lines of prose: the longest stretch, from the first
-  // line that starts like a statement, that compiles.
+  // Takes unmarked lines of code between lines of prose: the longest stretch that compiles, from
+  // the first line that starts like a statement.
   void TakeBetweenProse(std::string_view text) {
     const std::vector<Line> lines = SplitLines(text);
     const auto first =
@@ -381,7 +380,7 @@ class Extractor {
                                std::string(text.substr(std::prev(last)->end));
         return;
       }
-      do {  // leave out one paragraph of prose
+      do {  // skip one paragraph of prose
         --last;
       } while (last != first && !StartsStatement(std::prev(last)->text) &&
                !TrimSpace(last->text).empty());

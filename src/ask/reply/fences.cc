@@ -10,9 +10,9 @@ namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kMaxIndent = 8;
-constexpr int kMaxExtensions = 8;  // closing fences tried for one block; each may cost a compile
+constexpr int kMaxExtensions = 8;  // closing fences tried per block; each may cost a compile
 
-// Tags that may stand before code or data on a one-line fence; any other first word is the code's.
+// Tags that may precede code or data on a one-line fence; any other first word belongs to the code.
 constexpr std::array<std::string_view, 26> kOneLineTags = {
     "repl", "python",     "py",   "python3", "py3",       "ipython", "tool_code",
     "js",   "javascript", "node", "mjs",     "ts",        "json",    "text",
@@ -23,7 +23,7 @@ std::string_view TrimRight(std::string_view text) {
   return text.substr(0, text.find_last_not_of(" \t") + 1);
 }
 
-// How many of `character` end `line`, trailing white space left out.
+// Returns how many of `character` end `line`, ignoring trailing white space.
 std::size_t RunAtEnd(std::string_view line, char character) {
   line = TrimRight(line);
   const std::size_t last = line.find_last_not_of(character);
@@ -49,18 +49,18 @@ class Scanner {
   }
 
  private:
-  // Where a block's code ends: lines (open, end) are code, `next` is the first line behind it.
+  // Where a block's code ends: lines (open, end) are code, `next` is the first line after it.
   struct End {
     std::size_t code_end = 0, next = 0;
     bool closed = true;
-    std::string last_line;  // the code before a fence at the end of the last line
+    std::string last_line;  // code before a fence at the end of the last line
     std::string repair;
   };
 
   std::size_t Visit(std::size_t i) {
     const auto mark = OpeningFence(lines_[i].text);
     if (!mark) return i + 1;
-    // "```)" ends a fence that began behind "FINAL(": both are text of the answer.
+    // "```)" ends a fence that began after "FINAL(": both are text of the answer.
     if (mark->info.starts_with(')')) return i + 1;
     if (const auto next = HandedIn(i, *mark)) return *next;
     if (outer_ && ClosesFence(lines_[i].text, *outer_)) {
@@ -115,7 +115,7 @@ class Scanner {
     return Cut(i, i + 1);
   }
 
-  // A fence between "FINAL(" and ")" on lines of their own is an answer, no code to run.
+  // A fence between "FINAL(" and ")" on their own lines is an answer, not code to run.
   std::optional<std::size_t> HandedIn(std::size_t i, const FenceMark& mark) const {
     if (i == 0 || !TrimSpace(lines_[i - 1].text).ends_with("FINAL(")) return std::nullopt;
     const End end = FindEnd(i, mark);
@@ -124,7 +124,7 @@ class Scanner {
     return handed ? std::optional(end.next) : std::nullopt;
   }
 
-  // The first line that closes the fence, or the end of the text.
+  // Returns the first line that closes the fence, or the end of the text.
   End FindEnd(std::size_t i, const FenceMark& mark) const {
     for (std::size_t j = i + 1; j < lines_.size(); ++j) {
       if (ClosesFence(lines_[j].text, mark)) return {.code_end = j, .next = j + 1};
@@ -132,13 +132,13 @@ class Scanner {
     return {.code_end = lines_.size(), .next = lines_.size(), .closed = false};
   }
 
-  // Whether the block is only a wrapper around blocks with tags of their own.
+  // Returns true if the block only wraps blocks that have their own tags.
   bool Wraps(const std::string& tag, std::size_t i, const End& end) const {
     if (!tag.empty() && tag != "markdown" && tag != "md") return false;
     return FindOpening(i + 1, end.code_end) < end.code_end;
   }
 
-  // The first line in [from, to) that opens a fence with a tag; `to` if there is none.
+  // Returns the first line in [from, to) that opens a fence with a tag; `to` if there is none.
   std::size_t FindOpening(std::size_t from, std::size_t to) const {
     for (std::size_t j = from; j < to; ++j) {
       const auto inner = OpeningFence(lines_[j].text);
@@ -153,7 +153,7 @@ class Scanner {
                        [](const Line& line) { return TrimSpace(line.text).empty(); });
   }
 
-  // The end of a block of code, when a slip is likely and another end makes it compile.
+  // Returns another end of a code block if a slip is likely and the code compiles with that end.
   End Repaired(std::size_t i, const FenceMark& mark, const End& plain) const {
     const std::optional<End> same_line = EndInLine(i, mark, plain);
     const std::size_t opening = FindOpening(i + 1, plain.code_end);
@@ -217,7 +217,7 @@ class Scanner {
   const std::vector<Line> lines_;
   std::vector<Fence> fences_;
   std::vector<std::pair<std::size_t, std::size_t>> cut_;
-  std::optional<FenceMark> outer_;  // of an unwrapped fence whose closing line is still to come
+  std::optional<FenceMark> outer_;  // of an unwrapped fence whose closing line is still ahead
   bool wrapped_ = false;
 };
 

@@ -27,7 +27,7 @@ struct Range {
   std::size_t open = std::string_view::npos;  // the first opening tag in it
 };
 
-// What lies between fence lines, the last one perhaps unclosed.
+// Returns the text ranges between fence lines; the last one may be unclosed.
 std::vector<Range> FencedRanges(std::string_view text) {
   std::vector<Range> ranges;
   std::optional<FenceMark> open;
@@ -66,7 +66,7 @@ class Tags {
         return Tag{at, *end, Tag::Kind::kOpen};
       }
       // Thinking may leave a fence open, so a closing tag at a line's start or end counts anywhere,
-      // but not in code that has the opening one, too.
+      // except in code that also has the opening tag.
       if (const auto end = EndOf(kClose, at);
           end && !Quoted(at, *end) &&
           (!Fenced(at) || ((AtLineStart(at) || AtLineEnd(*end)) && FenceOf(at)->open > at))) {
@@ -76,7 +76,7 @@ class Tags {
     return std::nullopt;
   }
 
-  // The first opening tag between, of those inside a line: they count only where one closes them.
+  // Returns the first opening tag inside a line in the range: it counts only if it is closed.
   std::optional<Tag> OpenBetween(std::size_t from, std::size_t to) const {
     for (std::size_t at = lower_.find('<', from); at < to; at = lower_.find('<', at + 1)) {
       const auto end = EndOf(kOpen, at);
@@ -110,7 +110,7 @@ class Tags {
     return next == std::string_view::npos || text_[next] == '\n' || text_[next] == '\r';
   }
 
-  // `<think>` as text about such tags has it.
+  // Returns true for a quoted `<think>`, as in text about such tags.
   bool Quoted(std::size_t begin, std::size_t end) const {
     return begin > 0 && end < text_.size() && text_[begin - 1] == text_[end] &&
            std::string_view("`\"'").find(text_[end]) != std::string_view::npos;
@@ -141,7 +141,7 @@ std::string WithoutEndTokens(std::string_view raw) {
   for (std::size_t at = 0; at < raw.size();) {
     const std::size_t next = std::min(raw.find('<', at), raw.size());
     text += raw.substr(at, next - at);
-    // A token that stands in quotes is part of code about such tokens.
+    // A quoted token is part of code about such tokens.
     const bool quoted = next > 0 && (raw[next - 1] == '"' || raw[next - 1] == '\'');
     const std::size_t length = EndTokenAt(raw.substr(next));
     if (next < raw.size() && (length == 0 || quoted)) text += raw[next];
@@ -156,7 +156,7 @@ std::string WithoutEndTokens(std::string_view raw) {
   return std::string(rest);
 }
 
-// Blank lines at the start go; the indentation of the first line that is left stays.
+// Removes blank lines at the start, but keeps the indentation of the first remaining line.
 std::string WithoutBlankStart(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) return {};
@@ -188,7 +188,7 @@ CleanReply StripThinking(std::string_view reply) {
         think(reply.substr(open->end, tag->begin - open->end));
         continue;
       }
-      // Lone: all before it was thinking.
+      // No opening tag: everything before it was thinking.
       think(text + std::string(reply.substr(begin, tag->begin - begin)));
       text.clear();
       continue;

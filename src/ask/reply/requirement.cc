@@ -22,8 +22,8 @@ std::string Violations(const std::vector<model::SchemaViolation>& violations) {
   return lines;
 }
 
-// Data that code handed over is judged as it is; a text is read as JSON. So is the text of data
-// whose numbers are texts because a value cannot hold them: there it is the JSON with the numbers.
+// Data from code is judged directly; a text is parsed as JSON. So is the text of data with numbers
+// as strings (because a value cannot hold them): that text is the JSON with the numbers.
 std::string SchemaComplaint(const model::JsonSchema& schema, FoundAnswer* answer) {
   const model::CheckedReply read = model::CheckReply(answer->text, schema);
   const auto exact = ExactJson::Parse(read.text);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kName = "SUBMIT";
 
-// SUBMIT({…}) and nothing else, but for a semicolon.
+// Returns true for SUBMIT({…}) alone, with an optional semicolon.
 bool IsSubmissionLine(std::string_view line) {
   line = TrimSpace(line);
   if (line.ends_with(';')) line = TrimSpace(line.substr(0, line.size() - 1));

@@ -11,26 +11,26 @@ namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kKeepFirst = 1;  // the first reply
-// The newest two turns: with the output that is being sent these are two replies and one output.
+// The newest two turns: with the output being sent, these are two replies and one output.
 constexpr std::size_t kKeepLast = 3;
-// Of three turns; the third output is the one being sent.
+// For three turns; the third output is the one being sent.
 constexpr std::size_t kFreshOutputs = 2;
 
 std::string ReplyId(int turn) { return fmt::format("reply {}", turn); }
 std::string OutputId(int turn) { return fmt::format("output {}", turn); }
 
-// "3" of "output 3".
+// Returns "3" for "output 3".
 std::string_view NumberOf(std::string_view id) { return id.substr(id.rfind(' ') + 1); }
 
-// An output opens the turn behind the one that made it.
+// An output belongs to the turn after the one that produced it.
 int TurnOf(std::string_view id) {
   const int number = std::atoi(std::string(NumberOf(id)).c_str());
   return id.starts_with("output") ? number + 1 : number;
 }
 
-constexpr int kCutRounds = 4;  // tokens of a text are not in proportion to its characters
+constexpr int kCutRounds = 4;  // a text's tokens are not proportional to its characters
 
-// The most that each may have, so that all together have at most `room`.
+// Returns the maximum for each, so that all together have at most `room`.
 std::int64_t FairShare(std::vector<std::int64_t> wanted, std::int64_t room) {
   std::sort(wanted.begin(), wanted.end());
   auto left = static_cast<std::int64_t>(wanted.size());
@@ -180,7 +180,7 @@ void Transcript::MoveOut(std::string_view id) {
   places_.emplace(id, moved_.Add(fmt::format("{}\n{}", Label(id), turn->turn.Text())));
 }
 
-// A model need not keep to the length it was asked for.
+// Shortens the summary, because a model may exceed the requested length.
 std::string Transcript::Bounded(std::string_view summary) const {
   const auto cut = style_.counter.LongestPrefix(summary, style_.summary_tokens);
   if (cut.bytes >= summary.size()) return std::string(summary);
