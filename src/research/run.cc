@@ -29,8 +29,8 @@
 namespace dossier::research {
 namespace {
 
-// What a run makes of its nodes when its stages are over: the final memory, figures, the report,
-// citations, the paper, its review.
+// Completes a run when its stages are over: the final memory, figures, the report, citations, the
+// paper, its review.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Closed closed, CloseRun(driver, results, facts, cancel));
 //   outcome.report_path = closed.report_path;
@@ -39,14 +39,14 @@ namespace {
 
 struct Closed {
   std::string report_path;  // relative; "": none
-  // kStopped: by --until. kFailed: the paper is not written.
+  // kStopped: by --until. kFailed: the paper was not written.
   enum class State : std::uint8_t { kWhole, kStopped, kFailed } state = State::kWhole;
   std::string reason;  // of a failure
 };
 
 using Skip = RunOrder::Skip;
 
-// The parts of the end, one after another; each leaves to the next what it found.
+// The final steps, one after another; each leaves its results to the next.
 class Closing {
  public:
   Closing(const Driver& driver, const RunResults& results, const ReportFacts& facts,
@@ -143,10 +143,10 @@ Result<Closed> CloseRun(const Driver& driver, const RunResults& results, const R
 
 constexpr std::string_view kNoWorkingProgram = "no_working_implementation";
 
-// The step of --until that a stage is.
+// Returns the --until step of a stage.
 Step StepOf(int stage) { return static_cast<Step>(static_cast<int>(Step::kStage1) + stage - 1); }
 
-// What the ledger said of a request that does not fit: it knows only of what this process may use.
+// Rewrites the ledger's message about a request over the limit: it knows this process only.
 std::string OfWholeRun(const RunConfig& config, const RunSpend& spent, const std::string& message) {
   constexpr std::string_view kNotFitting = "used, and the next request needs more";
   if (config.max_tokens && message.starts_with("tokens:")) {
@@ -167,7 +167,7 @@ struct Explored {
   std::string reason;
 };
 
-// The stages of a run, and what comes of them.
+// Runs the stages and collects their results.
 class Research {
  public:
   Research(const RunOrder& order, StartedRun& setup, const CancelToken& cancel)
@@ -215,14 +215,14 @@ Result<Explored> Research::Explore(const CancelToken& cancel) {
   return Explored{};
 }
 
-// As the journal has the run, so that the pages say what `status` and `report` say.
+// Reads the run from the journal, so that the pages agree with `status` and `report`.
 Result<RunHistory> Research::History() const {
   DOSSIER_ASSIGN_OR_RETURN(RunHistory history, HistoryOf(*setup_.log));
   history.results.title = results_.title;
   return history;
 }
 
-// At the very end, so that figures, citations, paper and review are on them.
+// Called last, so that the pages include figures, citations, paper and review.
 Status Research::WritePages() const {
   DOSSIER_ASSIGN_OR_RETURN(const RunHistory history, History());
   return WriteRunPages(history, setup_.memory.get());
@@ -265,7 +265,7 @@ Result<RunOutcome> Research::Close(const Explored& explored, const CancelToken& 
   return Finish(end, closed.report_path);
 }
 
-// The stage that the limit interrupted: its best by metric, its summary, its files.
+// Completes the stage that the limit interrupted: its best node by metric, its summary, its files.
 Status Research::WriteUnfinishedStage() {
   if (results_.stages.empty()) return {};
   StageResults& stage = results_.stages.back();
@@ -287,7 +287,7 @@ Status Research::WriteUnfinishedStage() {
   return {};
 }
 
-// Whatever was found is written, without a model.
+// Writes all results so far, without a model.
 Result<RunOutcome> Research::Limited(std::string reason) {
   DOSSIER_RETURN_IF_ERROR(setup_.log->Add("limit.reached", "", {{"reason", reason}}));
   results_.models = Models::kNone;
@@ -295,7 +295,7 @@ Result<RunOutcome> Research::Limited(std::string reason) {
   return Close({.end = RunEnd::kLimited, .reason = std::move(reason)}, CancelToken());
 }
 
-// A resume that raises nothing finds what the limit left, and writes nothing anew.
+// A resume with unchanged limits finds what was written at the limit, and writes nothing.
 Result<RunOutcome> Research::StillLimited(std::string reason) {
   const std::string report(run_files::kReport);
   const std::string path = fmt::format("{}/{}", order_.folder, report);
@@ -348,7 +348,7 @@ Result<RunOutcome> Run(const RunOrder& order, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<StartedRun> setup, SetUpRun(order, cancel));
   Result<RunOutcome> outcome = Research(order, *setup, cancel).Work();
   if (!outcome && !cancel.cancelled()) {
-    // A run that nothing ended can go on, and says why it stands.
+    // A run that was interrupted can continue; this records why it stopped.
     static_cast<void>(setup->log->Add("run.broken", "", {{"reason", outcome.error().message}}));
   }
   return outcome;

@@ -12,9 +12,9 @@ namespace dossier::research {
 namespace {
 
 constexpr std::string_view kApplied = "block.applied";
-constexpr std::uint64_t kLongestQuery = 4'000;  // code points; a search takes 32 terms of it
+constexpr std::uint64_t kLongestQuery = 4'000;  // code points; a search uses 32 terms of it
 
-// `block` with its reads alone: its writes are in the store already.
+// Returns `block` with only its reads: its writes are in the store already.
 memory::UpdateBlock ReadsOf(memory::UpdateBlock block) {
   std::erase_if(block.operations, [](const memory::BlockOperation& operation) {
     return memory::OperationOf(operation.id).access != memory::Access::kRead;

@@ -16,7 +16,7 @@ void CleanJson(Json* value) {
   }
 }
 
-// Whatever form the text of a section has. Bytes of images stay as they are.
+// Cleans the section's text in any of its forms. Image bytes are left unchanged.
 void CleanSection(assembly::Section* section) {
   const auto clean = [](std::string* text) { *text = store::CleanText(*text); };
   clean(&section->content);
@@ -87,7 +87,7 @@ Result<const driver::UserSections*> CallParts::UserSectionsOf(const CallSite& si
 
 std::int64_t CallParts::NextCounter(std::string_view node) {
   const std::lock_guard lock(mutex_);
-  // Prompts are numbered as they are sent, so how many were sent is the last number.
+  // Prompts are numbered as they are sent, so the number sent so far is the last number.
   const auto counter = counters_.find(node);
   if (counter != counters_.end()) return ++counter->second;
   return counters_.emplace(node, journal().PromptsSent(node) + 1).first->second;

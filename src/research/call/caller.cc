@@ -18,7 +18,7 @@
 namespace dossier::research {
 namespace {
 
-// One call, from its first prompt to an answer or a failure: the rounds of memory, the journal, the
+// Performs one call, from its first prompt to an answer or a failure: memory rounds, journal,
 // prompt logs.
 //
 //   return CallRun(parts, *FindCallSite("draft"), request, cancel).Run();
@@ -29,7 +29,7 @@ class CallRun {
           const CancelToken& cancel);
 
   Result<CallOutcome> Run() &&;
-  // The first prompt and its report; nothing is sent or written.
+  // Returns the first prompt and its report; nothing is sent or written.
   Result<JsonObject> Preview() &&;
 
  private:
@@ -54,24 +54,24 @@ class CallRun {
   CallMemory memory_;
   const std::string label_, base_;  // base_: "NODE/LABEL"
   const driver::BoundModel* model_ = nullptr;
-  PromptEntry entry_;  // of the round that is asked; attempt 0: for memory alone
+  PromptEntry entry_;  // the current round's entry; attempt 0: memory only
   CallOutcome outcome_;
 };
 
-// The prompt of one question to a model, made by the layout of its call site.
+// Builds the prompt of one question to a model, with the layout of its call site.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
 //                            MakePrompt(parts, site, request, ask, memory, model));
 
 using assembly::Section;
 
-// The section of this name; null: the layout has none.
+// Returns the section of this name; null: the layout has none.
 const assembly::LayoutSection* FindRule(const assembly::Layout& layout, std::string_view name) {
   const auto found = std::ranges::find(layout.sections, name, &assembly::LayoutSection::name);
   return found == layout.sections.end() ? nullptr : &*found;
 }
 
-// What the prefix gives goes to sections of the prefix: a call may have a `plan` of its own.
+// Prefix values go only to sections of the prefix, because a call may have its own `plan`.
 bool IsOfPrefix(const assembly::LayoutSection* rule) {
   return rule && (rule->zone == assembly::Zone::kSystem || rule->zone == assembly::Zone::kStable);
 }
@@ -96,7 +96,7 @@ Status AddOwn(const CallRequest& request, const assembly::Layout& layout,
   for (const OwnSection& own : request.sections) {
     const bool empty = IsEmptyValue(own.value) && own.parts.empty() && own.turns.empty();
     if (!FindRule(layout, own.name)) {
-      if (!layout.overrides.empty()) continue;  // the user's layout does without it
+      if (!layout.overrides.empty()) continue;  // the user's layout omits it
       return MakeError(ErrorCode::kInternal, "layout {} has no section {}", layout.name, own.name);
     }
     if (!empty) sections->push_back(SectionOf(own));
@@ -109,7 +109,7 @@ void AddText(std::string_view name, std::string text, std::vector<Section>* sect
   sections->push_back({.name = std::string(name), .content = std::move(text)});
 }
 
-// The tool that a reply is forced into; none: the model has no tools, or the site asks for none.
+// Returns the tool that a reply must call; none if the model has no tools or the site no tool.
 std::optional<assembly::ToolSpec> ForcedTool(const CallParts& parts, const CallSite& site,
                                              const driver::BoundModel& model) {
   if (site.reply != PayloadForm::kTool || !model.entry.tools) return std::nullopt;
@@ -118,7 +118,7 @@ std::optional<assembly::ToolSpec> ForcedTool(const CallParts& parts, const CallS
                             .parameters = parts.schemas().Of(site)->json()};
 }
 
-// `memory`: none where the call has none. Errors: kTooLong, kConfig (a template without a value),
+// `memory`: none if the call has none. Errors: kTooLong, kConfig (a template without a value),
 // kInternal (a section that the layout does not have), kNotFound (a required section is empty).
 Result<assembly::Assembled> MakePrompt(CallParts& parts, const CallSite& site,
                                        const CallRequest& request, const memory::Ask& ask,
@@ -171,7 +171,7 @@ std::string TextOf(const JsonObject& data, std::string_view key) {
   return std::string(value && value->is_string() ? value->get_string() : "");
 }
 
-// A reply as text: of a call of a tool, its arguments behind the memory block that came with it.
+// Returns a reply as text; for a tool call, its arguments after the memory block sent with it.
 std::string TextOfReply(const model::Reply& reply) {
   if (reply.tool_calls.empty()) return reply.text;
   const std::string block = memory::FirstBlock(reply.text);
@@ -179,7 +179,7 @@ std::string TextOfReply(const model::Reply& reply) {
                      ToJson(reply.tool_calls.front().arguments));
 }
 
-// The bytes that go over the wire, without the key; of a model without a wire, its messages.
+// Returns the bytes sent over the wire, without the key; for a model without a wire, its messages.
 std::string BytesOf(const driver::BoundModel& model, const model::Request& request) {
   return model.wire ? model.wire(request) : ToJson(ToCanonicalJson(request.messages));
 }
@@ -213,8 +213,8 @@ std::string CallRun::Place() const {
   return fmt::format("{}/a{}/r{}", base_, entry_.attempt, entry_.round);
 }
 
-// A question for memory alone is of attempt 0. Feedback comes with the first question of the next
-// attempt (memory/blocks/rounds.h).
+// A question for memory alone counts as attempt 0. Feedback comes with the first question of the
+// next attempt (memory/blocks/rounds.h).
 void CallRun::CountRound(const memory::Ask& ask) {
   const bool answer = ask.kind == memory::Ask::Kind::kAnswer;
   const bool next_attempt = answer && (entry_.attempt == 0 || !ask.feedback.empty());
@@ -242,7 +242,7 @@ Result<std::string> CallRun::Ask(const memory::Ask& ask) {
   if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel_.reason());
   CountRound(ask);
   if (!parts_.journal().Has(kReplied, Place())) DOSSIER_RETURN_IF_ERROR(Send(ask));
-  // From the journal in any case: what this process reads is what a resumed one will.
+  // Always read from the journal, so that this process sees what a resumed one will see.
   DOSSIER_ASSIGN_OR_RETURN(const auto replied, parts_.journal().Recorded(kReplied, Place()));
   if (!replied) return MakeError(ErrorCode::kDamaged, "journal: no reply at {}", Place());
   entry_.counter = IntOf(replied->data, "counter");
@@ -272,7 +272,7 @@ Status CallRun::Send(const memory::Ask& ask) {
     request.tool_use = ask.kind == memory::Ask::Kind::kAnswer ? model::Request::ToolUse::kRequired
                                                               : model::Request::ToolUse::kNone;
   }
-  // One object and no memory block before it can be held to its shape by the server.
+  // The server can enforce only one object that has no memory block before it.
   const bool object = site_.reply == PayloadForm::kJson || site_.reply == PayloadForm::kTool;
   if (object && prompt.messages.tools.empty() && !memory_.on() && model_->entry.json_schema) {
     request.schema = parts_.schemas().Of(site_)->json();
@@ -290,9 +290,9 @@ Status CallRun::Send(const memory::Ask& ask) {
       .reply.map([](const model::Reply&) {});
 }
 
-// The bytes first, then the journal, then the request; its files are made while the model works at
-// it. A process that was ended before the reply is in the journal asks again, and makes those that
-// are missing; the others stay as they are.
+// The request bytes are stored first, then the journal entry, then the request is sent; its files
+// are written while the model works. A process that ended before the reply was journalled asks
+// again, and writes the missing files; existing ones are kept.
 Status CallRun::LogSent(const memory::Ask& ask, const assembly::Assembled& prompt,
                         const model::Request& request, const std::optional<MemoryText>& memory) {
   DOSSIER_ASSIGN_OR_RETURN(const auto sent, parts_.journal().Recorded(kSent, Place()));
@@ -401,7 +401,7 @@ Result<CallOutcome> CallRun::Answer(const memory::RoundsOutcome& rounds) {
   return std::move(outcome_);
 }
 
-// Told as a warning and in the journal, once.
+// Reports the failure as a warning and in the journal, once.
 Result<CallOutcome> CallRun::Fail(const memory::RoundsFailure& failure) {
   CallFailure failed{
       .reason = failure.reason,

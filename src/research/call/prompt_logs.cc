@@ -12,7 +12,7 @@
 namespace dossier::research {
 namespace {
 
-// Takes the secrets out of all texts inside `value`; nearly none has any.
+// Redacts all texts inside `value`; most contain no secret.
 void RedactAll(Json& value) {
   if (const auto* text = value.if_string()) {
     const std::string_view all(text->data(), text->size());
@@ -31,7 +31,7 @@ std::string RedactedJson(const JsonObject& object) {
   return ToPrettyJson(value) + "\n";
 }
 
-// The text of each section in the prompt, by name; images are named, not shown.
+// Returns the text of each section in the prompt, by name; images are only named.
 std::map<std::string, std::string> TextsOf(const assembly::Messages& messages) {
   std::map<std::string, std::string> texts;
   const auto add = [&](const assembly::Block& block) {
@@ -66,7 +66,7 @@ JsonArray SectionsOf(const assembly::Assembled& prompt) {
   return sections;
 }
 
-// The data of images is in the store, with the request.
+// Image data is in the store, with the request.
 Json TurnsWithoutImages(const assembly::Messages& messages) {
   assembly::Messages shown{.turns = messages.turns};
   for (assembly::Turn& turn : shown.turns) {

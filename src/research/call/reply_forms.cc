@@ -14,7 +14,7 @@ tl::unexpected<Error> Refuse(std::string reason) {
   return tl::unexpected(Error{ErrorCode::kInvalidArgument, std::move(reason)});
 }
 
-// All prefixes are there, and the first one, which names something, says something.
+// Checks that all prefixes occur, and that the first one, which is a name, has a value.
 Status CheckKeywords(const CallSite& site, std::string_view payload) {
   const std::vector<std::string_view> prefixes = KeywordsOf(site.keywords);
   const auto values = ReadKeywords(payload, prefixes);
@@ -43,7 +43,7 @@ Status CheckText(const CallSite& site, std::string_view payload) {
       if (SaysDone(payload)) return {};
       return ReadLatex(payload).map([](const std::string&) {});
     default:
-      return {};  // text; artefacts are read by whoever runs them
+      return {};  // text; artefacts are parsed by the code that runs them
   }
 }
 

@@ -23,7 +23,7 @@ bool IsPart(const Json& value) {
   return std::ranges::find(kTypes, TypeOf(value)) != kTypes.end();
 }
 
-// {"media_type", "data"} beside the type or under "source"; {"url"}, or "image_url" with it.
+// Takes {"media_type", "data"} beside the type or in "source"; {"url"}, or "image_url" with it.
 Block ImageOf(const Json& part) {
   const Json* source = Find(part, "source");
   if (!source) source = Find(part, "image_url");

@@ -23,21 +23,21 @@ constexpr std::string_view kEngines[] = {"apptainer", "docker", "enroot", "podma
 constexpr std::string_view kPackageManagers[] = {"apk",    "apt",  "apt-get", "aptitude", "dnf",
                                                  "pacman", "snap", "yum",     "zypper"};
 constexpr std::string_view kShells[] = {"sh", "bash", "dash", "ksh", "zsh"};
-// Programs that start the program named behind their own flags.
+// Programs that start the program named after their own flags.
 constexpr std::string_view kWrappers[] = {"command", "env",    "exec",    "ionice", "nice", "nohup",
                                           "setsid",  "stdbuf", "timeout", "time",   "xargs"};
 constexpr std::string_view kSudoNote = "a leading sudo was dropped: commands are root here already";
 
 std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Flags, NAME=value, and numbers like those of `timeout 10s` and `nice -n 5`.
+// Matches flags, NAME=value, and numbers such as in `timeout 10s` and `nice -n 5`.
 bool BelongsToWrapper(std::string_view word) {
   if (word.starts_with('-') || word.find('=') != std::string_view::npos) return true;
   const std::size_t digits = std::min(word.find_first_not_of("0123456789."), word.size());
   return digits > 0 && word.size() - digits <= 1;
 }
 
-// Words of `sudo` before the command itself.
+// Returns the number of `sudo` words before the command itself.
 std::size_t SudoWords(Words words) {
   std::size_t count = 1;
   while (count < words.size() && words[count].text.starts_with('-')) {

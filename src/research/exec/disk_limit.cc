@@ -22,14 +22,14 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr Millis kMostOften{100}, kLeastOften{10'000};  // between two looks
-constexpr std::uint64_t kBlock = 512;                   // of st_blocks, on every file system
-constexpr std::size_t kKeptOutput = 64 << 10;           // of a command that was ended
+constexpr Millis kMostOften{100}, kLeastOften{10'000};  // between two measurements
+constexpr std::uint64_t kBlock = 512;                   // unit of st_blocks, on every file system
+constexpr std::size_t kKeptOutput = 64 << 10;           // for a command that was ended
 
-constexpr std::uint64_t kLeastFile = 4096;      // what any file or folder counts for, empty or not
-constexpr std::uint64_t kReservedFiles = 4096;  // that can still be made on the disk
+constexpr std::uint64_t kLeastFile = 4096;      // minimum for any file or folder, even an empty one
+constexpr std::uint64_t kReservedFiles = 4096;  // number of files that must still be possible
 
-// Why the disk itself is full; "": it is not.
+// Returns why the disk itself is full; "" if it is not.
 std::string FullDisk(const std::string& folder, std::uint64_t reserve) {
   struct statvfs facts;
   if (statvfs(folder.c_str(), &facts) != 0) return "";
@@ -37,13 +37,13 @@ std::string FullDisk(const std::string& folder, std::uint64_t reserve) {
   if (free < reserve) {
     return fmt::format("the disk of the run has {} left; make room there", FormatSize(free));
   }
-  // Some file systems have no such number.
+  // Some file systems do not have this number.
   if (reserve == 0 || facts.f_files == 0 || facts.f_favail >= kReservedFiles) return "";
   return fmt::format("the disk of the run has room for {} more files; make room there",
                      facts.f_favail);
 }
 
-// Looks at the folders until it is over; calls `full` at most once, from its own thread.
+// Measures the folders until it is ended; calls `full` at most once, from its own thread.
 class Watch {
  public:
   Watch(std::vector<std::string> folders, DiskLimit limit, std::function<void()> full)
@@ -52,7 +52,7 @@ class Watch {
         full_(std::move(full)),
         thread_([this](const std::stop_token& stop) { LookAgain(stop); }) {}
 
-  // Why the command is over; "": it kept the limit. Ends the watch, with a last look.
+  // Ends the watch after a last look. Returns why the command was ended; "": it kept the limit.
   std::string End() {
     thread_.request_stop();
     thread_.join();
@@ -97,7 +97,7 @@ class Watch {
   const std::vector<std::string> folders_;
   const DiskLimit limit_;
   const std::function<void()> full_;
-  std::string reason_;  // the thread's until it has ended
+  std::string reason_;  // owned by the thread until it has ended
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::jthread thread_;
@@ -110,7 +110,7 @@ class LimitedBackend final : public ExecBackend {
 
   Status Start(const SandboxSpec& spec) override {
     folders_ = {spec.workspace};
-    // Of the layers, what commands wrote: beside it the kernel has a folder that nobody may read.
+    // Only the layer that commands write to: the kernel's folder beside it is unreadable.
     if (!spec.system.empty()) folders_.push_back(spec.system + "/upper");
     return inner_->Start(spec);
   }
@@ -168,13 +168,13 @@ DiskUse DiskUseOf(const std::string& folder) {
   FTS* const tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, nullptr);
   if (tree == nullptr) return {};
   DiskUse use;
-  std::set<std::pair<dev_t, ino_t>> seen;  // of files with several names
+  std::set<std::pair<dev_t, ino_t>> seen;  // files with several names
   while (const FTSENT* entry = fts_read(tree)) {
     const bool failed = entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR;
-    // fts_errno is meaningless elsewhere. What is gone meanwhile uses nothing.
+    // fts_errno is meaningless elsewhere. Files removed meanwhile use nothing.
     if (failed && entry->fts_errno != ENOENT && entry->fts_level > 0)
       use.seen = DiskUse::Seen::kSome;
-    if (entry->fts_info == FTS_DP || entry->fts_info == FTS_NS) continue;  // again; not there
+    if (entry->fts_info == FTS_DP || entry->fts_info == FTS_NS) continue;  // second visit; missing
     const struct stat& facts = *entry->fts_statp;
     const bool again = entry->fts_info == FTS_F && facts.st_nlink > 1 &&
                        !seen.emplace(facts.st_dev, facts.st_ino).second;

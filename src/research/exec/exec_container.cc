@@ -33,16 +33,16 @@ constexpr std::array<std::pair<std::string_view, WritableMode>, 5> kModes = {
      {"tmpfs", WritableMode::kTmpfs},
      {"overlay", WritableMode::kOverlay},
      {"none", WritableMode::kNone}}};
-// Their values name places of the host; an image has its own.
+// Their values are host paths; an image has its own.
 constexpr std::string_view kOfTheHost[] = {
     "PATH",        "HOME",         "TMPDIR",     "LD_LIBRARY_PATH",
     "VIRTUAL_ENV", "CONDA_PREFIX", "MODULEPATH", "LOADEDMODULES"};
-constexpr int kEngineFailed = 255;  // the engine's own status when no container came up
+constexpr int kEngineFailed = 255;  // the engine's own exit status if the container did not start
 constexpr Millis kBuildTime{3'600'000};
 constexpr CutLimits kErrorTail{20, 2'000};
 
-// What an engine itself may see of the host: nothing that would put other variables or folders of
-// the host into the container, and no secrets.
+// Returns true for variables that the engine itself may see: none that would put other host
+// variables or folders into the container, and no secrets.
 bool IsOfEngine(std::string_view name) {
   constexpr std::string_view kSession[] = {"USER", "LOGNAME", "XDG_RUNTIME_DIR",
                                            "DBUS_SESSION_BUS_ADDRESS"};
@@ -166,7 +166,7 @@ class Container final : public HostedBackend {
   }
 
  private:
-  // The engine takes a colon as the end of a path and a comma as that of a bind.
+  // The engine treats a colon as the end of a path and a comma as the end of a bind.
   Status CheckBinds(const SandboxSpec& spec) const {
     std::vector<std::string_view> paths = {spec.workspace};
     for (const Bind& bind : spec.binds) paths.push_back(bind.host);
@@ -185,7 +185,7 @@ class Container final : public HostedBackend {
            (spec_.network == NetworkPolicy::kPhase1 && phase == Phase::kInstall);
   }
 
-  // With an image of its own the worker has phase 1 behind it.
+  // If the worker has its own image, phase 1 is done.
   bool UsesSandbox() const {
     const bool wanted =
         options_.writable == WritableMode::kAuto || options_.writable == WritableMode::kSandbox;
@@ -198,7 +198,7 @@ class Container final : public HostedBackend {
   std::string SandboxPath() const { return options_.folder + "/sandbox"; }
   std::string OwnerPath() const { return options_.folder + "/sandbox.workspace"; }
 
-  // A sandbox that another node left, or whose workspace is new, is of no use.
+  // A sandbox left by another node, or for an older workspace, cannot be used.
   Status TakeSandbox() const {
     const std::string mark = fmt::format("{}/{}", spec_.workspace, kInstallMark);
     const std::string owner = ReadFile(OwnerPath(), 1 << 16).value_or("");
@@ -225,7 +225,7 @@ class Container final : public HostedBackend {
                      result.exit_code, CutTail(result.err, kErrorTail));
   }
 
-  // A process of the container inherits them.
+  // The container's processes inherit these limits.
   Argv Limits() const {
     const auto prlimit = FindProgram("prlimit");
     if (!prlimit) return {};

@@ -26,11 +26,11 @@ using sandbox::JailMount;
 
 constexpr std::uint64_t kTmp = 1ull << 30;  // bytes of the private /tmp
 
-// What `exec.gpu: [all]` stands for: the names that the drivers give their devices.
+// The meaning of `exec.gpu: [all]`: the device names that the drivers use.
 constexpr const char* kGpuDevices[] = {
     "/dev/nvidia[0-9]*",   "/dev/nvidiactl", "/dev/nvidia-uvm",       "/dev/nvidia-uvm-tools",
     "/dev/nvidia-modeset", "/dev/kfd",       "/dev/dri/renderD[0-9]*"};
-// Where their libraries look for them, beside /proc.
+// Where the drivers' libraries look for devices, besides /proc.
 constexpr const char* kGpuFacts[] = {"/sys/bus/pci", "/sys/class/drm", "/sys/class/kfd",
                                      "/sys/devices"};
 
@@ -39,7 +39,7 @@ bool HasNetwork(NetworkPolicy policy, Phase phase) {
          (policy == NetworkPolicy::kPhase1 && phase == Phase::kInstall);
 }
 
-// Keeps output up to a limit, and passes all of it on.
+// Keeps output up to a limit, and forwards all of it.
 class Outputs {
  public:
   Outputs(const ExecCommand& command, std::uint64_t limit, ExecResult& result)
@@ -60,7 +60,7 @@ class Outputs {
   ExecResult& result_;
 };
 
-// What the slots of a run share: options, and what was found out about the machine.
+// Shared by the slots of a run: options, and facts found out about the machine.
 class LocalMachine {
  public:
   explicit LocalMachine(LocalOptions options)
@@ -69,7 +69,7 @@ class LocalMachine {
   const LocalOptions options;
   SystemLayers system;
 
-  // What `find` finds, once: another start would find the same. A failure is not kept.
+  // Returns the result of `find`, called once: it would be the same later. A failure is not cached.
   Result<std::vector<std::string>> Layers(
       const std::function<Result<std::vector<std::string>>()>& find) {
     const std::lock_guard lock(mutex_);
@@ -141,7 +141,7 @@ class LocalBackend final : public ExecBackend {
     return may_install_ && command.phase == Phase::kInstall;
   }
 
-  // Errors: kUnavailable: there is no overlay, for this reason.
+  // Errors: kUnavailable with the reason why there is no overlay.
   Status OpenSystem() {
     if (spec_.use != SandboxSpec::Use::kInstall) return {};
     if (options_.overlay == LocalOptions::Overlay::kNo ||
@@ -159,21 +159,21 @@ class LocalBackend final : public ExecBackend {
     if (found == SystemLayers::Found::kFresh) DOSSIER_RETURN_IF_ERROR(ForgetMark());
     sandbox::JailSpec jail = Jail(Nothing());
     DOSSIER_RETURN_IF_ERROR(AddWritableSystem(jail));
-    // The kernel makes an overlay read-only, and says nothing, where it cannot write to its layer.
+    // The kernel silently makes an overlay read-only if it cannot write to its layer.
     DOSSIER_ASSIGN_OR_RETURN(
         layers_, LayersOf(jail, {"/bin/sh", "-c", ": > /usr/.written && rm /usr/.written"}));
     may_install_ = true;
     return {};
   }
 
-  // A node that installed something elsewhere, and cannot go on with it here.
+  // For a node that installed something elsewhere and cannot continue here.
   Status ForgetInstalled() const {
     if (spec_.system.empty() || !Exists(spec_.system)) return {};
     DOSSIER_RETURN_IF_ERROR(RemoveAll(spec_.system));
     return ForgetMark();
   }
 
-  // With its folder, which a command may have made a link.
+  // Removes the mark's folder too, which a command may have replaced by a link.
   Status ForgetMark() const {
     constexpr std::string_view kFolder = kInstallMark.substr(0, kInstallMark.find('/'));
     return RemoveAll(fmt::format("{}/{}", spec_.workspace, kFolder));
@@ -207,7 +207,7 @@ class LocalBackend final : public ExecBackend {
   sandbox::JailSpec Jail(const ExecCommand& command) const {
     sandbox::JailSpec jail;
     jail.read.assign(std::begin(kShownPaths), std::end(kShownPaths));
-    // The workspace is the run's own, and what is installed may have to be cloned.
+    // The workspace belongs to the run, and what is installed may have to be cloned.
     jail.mounts.push_back({spec_.workspace, spec_.mount, JailMount::Access::kWriteAll});
     for (const Bind& bind : spec_.binds) {
       jail.mounts.push_back({bind.host, bind.mount,
@@ -226,8 +226,8 @@ class LocalBackend final : public ExecBackend {
     environment.Remove("TMPDIR");
     environment.Set("HOME", spec_.mount);
     environment.Default("PATH", "/usr/local/bin:/usr/bin:/bin");
-    // Open MPI would copy from one process's memory into another's, which no program may here, and
-    // does not look whether it can; it has a way through shared memory.
+    // Open MPI would copy directly between the memories of processes, which is forbidden here,
+    // without checking that it can; shared memory is its alternative.
     environment.Default("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
     environment.Add(command.environment);
     jail.environment = environment.Take();
@@ -274,7 +274,7 @@ class LocalBackend final : public ExecBackend {
     return result;
   }
 
-  // A program or a folder that is not there is the command's own failure, as in a shell.
+  // A missing program or folder is the command's own failure, as in a shell.
   static Result<ExecResult> NotRun(const ExecCommand& command, const Error& error) {
     const bool of_command = !command.argv.empty() || !command.folder.empty();
     if (!of_command ||
@@ -315,7 +315,7 @@ class LocalBackend final : public ExecBackend {
   }
 
   const std::shared_ptr<LocalMachine> machine_;
-  const LocalOptions& options_;  // the machine's
+  const LocalOptions& options_;  // owned by the machine
   SandboxSpec spec_;
   FileOwner owner_ = {};
   std::vector<std::string> layers_;
@@ -323,7 +323,7 @@ class LocalBackend final : public ExecBackend {
   std::string no_overlay_;
 };
 
-// The paths that fit a pattern of a shell.
+// Returns the paths that match a shell pattern.
 std::vector<std::string> Matches(const char* pattern) {
   glob_t found = {};
   std::vector<std::string> paths;
@@ -341,7 +341,7 @@ bool IsDevice(const std::string& path) {
 
 }  // namespace
 
-// Such a link, left by a command, would lead the host's own mkdir out of the workspace.
+// Such a link, left by a command, would lead the host's mkdir out of the workspace.
 Status ClearPlaces(const SandboxSpec& spec) {
   for (const Bind& bind : spec.binds) {
     const fs::path inside = fs::path(bind.mount).lexically_relative(spec.mount);

@@ -25,11 +25,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Looks at a job that is over, before it counts as one that left no status: network file systems
-// show a new file late.
+// Number of checks on a finished job before it counts as one without a status: network file systems
+// show new files late.
 constexpr int kLateLooks = 3;
 constexpr std::string_view kPlainKind = "slurm-plain";
-// What this program gives sbatch itself.
+// Flags that this program sets itself.
 constexpr std::string_view kOwnFlags[] = {"export",   "output", "error", "wrap",
                                           "parsable", "wait",   "array"};
 
@@ -44,7 +44,7 @@ Status CheckFlag(std::string_view name) {
                    is_own ? "is set by the run itself" : "is no long flag of sbatch");
 }
 
-// `module` is a function of the shell: what it is told is no place for other commands.
+// `module` is a shell function: its arguments must not contain other commands.
 Status CheckModules(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     if (line.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -57,7 +57,7 @@ Status CheckModules(const std::vector<std::string>& lines) {
   return {};
 }
 
-// `text` with another path for the mount, wherever it is a whole path or begins one.
+// Returns `text` with the mount replaced, wherever it is a whole path or starts one.
 std::string Moved(std::string_view text, std::string_view mount, std::string_view place) {
   const auto is_name = [](char c) { return IsWordByte(c) || c == '.' || c == '-'; };
   std::string moved;
@@ -72,7 +72,7 @@ std::string Moved(std::string_view text, std::string_view mount, std::string_vie
   return moved.append(text.substr(from));
 }
 
-// The local sandbox for what is not queued, and lines without any container for what is.
+// The local sandbox for commands that are not queued, and plain host lines for those that are.
 class PlainBackend final : public HostedBackend {
  public:
   PlainBackend(std::unique_ptr<ExecBackend> walled, HostPlace place)
@@ -158,7 +158,7 @@ class PlainBackend final : public HostedBackend {
   const std::unique_ptr<ExecBackend> walled_;
   const HostPlace place_;
   SandboxSpec spec_;   // with the workspace as its mount
-  std::string mount_;  // that was asked for
+  std::string mount_;  // the requested mount
 };
 
 class SlurmBackend final : public ExecBackend {
@@ -193,7 +193,7 @@ class SlurmBackend final : public ExecBackend {
            std::find(phases.begin(), phases.end(), command.phase) != phases.end();
   }
 
-  // The same for the same command of the same workspace: a resumed run finds it.
+  // The same for the same command in the same workspace, so that a resumed run finds it.
   std::string JobFolder(const ExecCommand& command) const {
     const std::string key =
         fmt::format("{}\n{}\n{}\n{}\n{}", inner_->spec().workspace, PhaseName(command.phase),
@@ -227,7 +227,7 @@ class SlurmBackend final : public ExecBackend {
   Status Prepare(const ExecCommand& command, const std::string& folder) const {
     DOSSIER_RETURN_IF_ERROR(RemoveAll(folder));
     DOSSIER_RETURN_IF_ERROR(MakeFolders(folder));
-    // A file of the run folder: what the engine itself might read has no place in it.
+    // The script is in the run folder: variables that only the engine may see are left out.
     HostCommand line = inner_->HostLine(command);
     if (!inner_->place().layers.empty())
       std::erase_if(line.environment, [](const std::string& entry) {
@@ -238,7 +238,7 @@ class SlurmBackend final : public ExecBackend {
     return WriteFileAtomic(folder + "/script", JobScript(line, options_.modules, folder), 0700);
   }
 
-  // Without a time of the configuration the job has that of the command, in minutes.
+  // If the configuration has no time, the job gets the command's limit, in minutes.
   std::map<std::string, std::string> Flags(const ExecCommand& command) const {
     std::map<std::string, std::string> flags = options_.flags;
     const auto limit = command.time_limit.value_or(inner_->place().timeout);
@@ -294,7 +294,7 @@ class SlurmBackend final : public ExecBackend {
     return result;
   }
 
-  // Up to the output limit; a job may have written more.
+  // Keeps output up to the limit; a job may have written more.
   void TakeOutput(const std::string& path, std::string& text, std::uint64_t& bytes) const {
     auto file = ReadFile(path);
     if (!file) return;
@@ -361,10 +361,10 @@ Status CheckQueue(const std::vector<std::string>& environment) {
 
 namespace {
 
-constexpr Millis kToolTime{60'000};  // of sbatch, squeue, sacct
+constexpr Millis kToolTime{60'000};  // for sbatch, squeue, sacct
 constexpr CutLimits kErrorText{20, 2'000};
 
-// States in which a job may still do something; all others are its end.
+// States in which a job may still do something; all others mean that it is over.
 constexpr std::string_view kWaiting[] = {"PENDING",   "RUNNING",  "CONFIGURING", "COMPLETING",
                                          "REQUEUED",  "RESIZING", "SIGNALING",   "STAGE_OUT",
                                          "SUSPENDED", "STOPPED",  "REQUEUE_HOLD"};
@@ -380,14 +380,14 @@ Result<ProcessResult> Ask(const SlurmPrograms& programs, std::vector<std::string
 std::string JobScript(const HostCommand& command, const std::vector<std::string>& modules,
                       const std::string& folder) {
   std::string script = "#!/bin/sh\n";
-  // Where `module` is made; it may set other variables anew, so ours come after it.
+  // Defines `module`; it may also set variables, so ours come after it.
   if (!modules.empty()) script += ". /etc/profile\n";
   for (const std::string& entry : command.environment) {
     const std::size_t equals = entry.find('=');
     script += fmt::format("export {}={}\n", entry.substr(0, equals),
                           ShellQuote(std::string_view(entry).substr(equals + 1)));
   }
-  // sbatch was told to hand on no variables of the user's session; srun may hand on the job's.
+  // sbatch was told not to pass the variables of the user's session; srun may pass the job's.
   script += "export SLURM_EXPORT_ENV=ALL\n";
   const std::string out = ShellQuote(folder + "/out"), err = ShellQuote(folder + "/err");
   const std::string made = ShellQuote(folder + "/status.new");
@@ -444,7 +444,7 @@ Result<JobLook> LookAtJob(const SlurmPrograms& programs, const std::string& job,
       const ProcessResult queued,
       Ask(programs, {programs.squeue, "--noheader", "--format=%T", "--jobs=" + job}, cancel));
   std::string name(queued.exit_code == 0 ? FirstLine(queued.out) : "");
-  // The queue forgets a job some minutes after its end; the accounting does not.
+  // The queue forgets a job some minutes after its end; the accounting keeps it.
   if (name.empty() && !programs.sacct.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(const ProcessResult kept,
                              Ask(programs,

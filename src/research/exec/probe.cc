@@ -29,7 +29,7 @@ constexpr std::string_view kVisibleDevices[] = {"CUDA_VISIBLE_DEVICES", "NVIDIA_
 
 std::string Clean(std::string_view text) { return std::string(TrimSpace(utf8::Sanitize(text))); }
 
-// What lscpu says of weaknesses of the processor, a third of its text, helps no program: lines that
+// Removes lscpu's list of vulnerabilities, a third of its text, which no program needs: lines that
 // begin with "Vulnerability", or in newer versions all that is indented below "Vulnerabilities:".
 std::string WithoutVulnerabilities(std::string_view text) {
   std::string kept;
@@ -75,12 +75,12 @@ class Prober {
     return fmt::format("{}", fmt::join(names, " "));
   }
 
-  // What the command printed; none if it printed nothing or could not be run.
+  // Returns what the command printed; none if it printed nothing or could not run.
   std::optional<std::string> Ask(ExecCommand command) {
     command.time_limit = kFieldTime;
     const auto result = backend_.Run(command, cancel_);
     if (!result || result->status == 126 || result->status == 127) return {};
-    // Of a command that did not end, the lines that are whole.
+    // If the command timed out, only complete lines count.
     std::string_view out = result->out;
     if (result->timed_out) out = out.substr(0, out.rfind('\n') + 1);
     std::string text = Clean(out);
@@ -116,7 +116,7 @@ class Prober {
     return CutTail(text + (works ? *listed : "nvidia-smi not available"), {20, 1'000});
   }
 
-  // As commands have them: the sandbox sets HOME and more by itself.
+  // Returns variables as commands see them: the sandbox sets HOME and others itself.
   std::string Variables() {
     const std::size_t hidden = config_.variables_not_shown + config_.environment.size() -
                                AllowedEnvironment(config_.environment).size();
@@ -129,7 +129,7 @@ class Prober {
     return text;
   }
 
-  // Without an answer, what the sandbox is given, less what it replaces.
+  // If the command fails, returns what the sandbox is given, without what it replaces.
   std::vector<std::string> SandboxEnvironment() {
     const auto text = Ask({.argv = {"env"}});
     if (!text) {
@@ -193,7 +193,7 @@ class Prober {
     return tools;
   }
 
-  // Lines like "libz.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libz.so.1".
+  // Parses lines like "libz.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libz.so.1".
   std::vector<std::string> Libraries() {
     const auto text = Ask({.command = "ldconfig -p 2>/dev/null || /sbin/ldconfig -p"});
     std::vector<std::string> found;
@@ -258,7 +258,7 @@ MachineFacts CachedProbe(ExecBackend& backend, const ProbeConfig& config, const 
   }
   MachineFacts found = Probe(backend, config, cancel);
   if (cancel.cancelled()) return found;
-  // A cache that cannot be written costs a second probe, no more.
+  // If the cache cannot be written, the only cost is a second probe.
   if (MakeFolders(cache.folder)) (void)WriteFileAtomic(path, ToJson(EnvironmentJson(found)));
   return found;
 }
@@ -269,7 +269,7 @@ std::vector<std::string> CompilerNames(const MachineFacts& environment) {
   return names;
 }
 
-// The two forms of what a probe found: the list of prompts, the JSON of journal and cache.
+// The two forms of a probe's results: the list for prompts, the JSON for journal and cache.
 
 namespace {
 
@@ -293,7 +293,7 @@ constexpr std::array<TextField, 13> kTexts = {{
     {"workspace_mount", &MachineFacts::workspace_mount},
 }};
 
-// A value of several lines stands below its name.
+// A value with several lines is placed below its name.
 std::string Item(std::string_view name, std::string_view value) {
   if (value.empty()) value = "none";
   if (value.find('\n') == std::string_view::npos) return fmt::format("- {}: {}\n", name, value);

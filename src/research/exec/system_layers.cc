@@ -25,12 +25,12 @@ using sandbox::JailMount;
 using sandbox::JailOverlay;
 
 struct Place {
-  std::string_view path, name;  // name: of its folder in a skeleton and in a node's layer
-  enum class Host : std::uint8_t { kNo, kYes } host = Host::kYes;  // whether it is a layer
+  std::string_view path, name;  // name: of its folder in the skeleton and in a node's layer
+  enum class Host : std::uint8_t { kNo, kYes } host = Host::kYes;  // kYes: it is a layer
 };
 
-// /usr holds /bin, /sbin and /lib* too, by links. Of the host's /etc, /run and /var nothing else is
-// there: services' data and secrets lie in them.
+// /usr contains /bin, /sbin and /lib* too, through links. Nothing else of the host's /etc, /run and
+// /var is shown: they contain services' data and secrets.
 constexpr Place kPlaces[] = {{"/usr", "usr"},
                              {"/opt", "opt"},
                              {"/etc", "etc", Place::Host::kNo},
@@ -41,7 +41,7 @@ constexpr Place kPlaces[] = {{"/usr", "usr"},
                              {"/var/lib/texmf", "var-lib-texmf"},
                              {"/var/cache/fontconfig", "var-cache-fontconfig"}};
 
-// Of apt's settings, those without accounts: never auth.conf, auth.conf.d.
+// apt settings without credentials: never auth.conf, auth.conf.d.
 constexpr const char* kSources[] = {
     "/etc/apt/sources.list",  "/etc/apt/sources.list.d",     "/etc/apt/preferences",
     "/etc/apt/preferences.d", "/etc/apt/trusted.gpg",        "/etc/apt/trusted.gpg.d",
@@ -53,7 +53,7 @@ constexpr const char* kSources[] = {
 
 constexpr std::string_view kScript = "data/research/system_skeleton.sh";
 constexpr std::string_view kInside = "/skeleton";
-constexpr std::string_view kStamp = "of";  // which system a skeleton or a node's layer belongs to
+constexpr std::string_view kStamp = "of";  // file that names the system of a skeleton or layer
 constexpr Millis kMakeTime{120'000};
 constexpr unsigned kPrivate = 0700;  // a program may leave set-user-id files in a node's layer
 
@@ -61,7 +61,7 @@ std::string In(const std::string& folder, std::string_view name) {
   return fmt::format("{}/{}", folder, name);
 }
 
-// What an installation changes on the host: a layer over another system would not fit.
+// Identifies the host's system by what installations change: a layer would not fit another system.
 std::string HostSystem() {
   std::string text = "1";
   for (const char* path : {"/usr", "/usr/bin", "/var/lib/dpkg/status"}) {
@@ -73,7 +73,7 @@ std::string HostSystem() {
   return text;
 }
 
-// Of one level, whose parent is there.
+// Makes a single folder; its parent must exist.
 Status MakeOwned(const std::string& path, FileOwner owner) {
   if (mkdir(path.c_str(), kPrivate) != 0 && errno != EEXIST) return MakeErrnoError(errno, path);
   if (geteuid() == 0 && chown(path.c_str(), owner.uid, owner.gid) != 0) {
@@ -151,7 +151,7 @@ Status SystemLayers::Make(FileOwner owner) {
     left_out_ = fmt::format("not shown to commands, for there are passwords in them: {}",
                             fmt::join(Split(left_out, '\n'), ", "));
   }
-  // Not to be laid over the host's, which only the user of apt's downloads may read.
+  // Not to be merged with the host's, which only apt's download user may read.
   const std::string partial = In(folder_, "var-lib-apt-lists/partial");
   if (Exists(partial) && setxattr(partial.c_str(), "user.overlay.opaque", "y", 1, 0) != 0) {
     return MakeError(ErrorCode::kUnavailable, "{} keeps no user attributes: {}", folder_,
@@ -169,7 +169,7 @@ Result<SystemLayers::Found> SystemLayers::Open(const std::string& node, FileOwne
   DOSSIER_RETURN_IF_ERROR(MakeOwned(In(node, "upper"), owner));
   for (const Place& place : kPlaces) {
     DOSSIER_RETURN_IF_ERROR(MakeOwned(Upper(node, place), owner));
-    // The program sees its mode.
+    // Programs see this folder's mode.
     if (chmod(Upper(node, place).c_str(), 0755) != 0) return MakeErrnoError(errno, node);
   }
   DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(In(node, kStamp), system));
@@ -183,7 +183,7 @@ Result<std::vector<JailOverlay>> SystemLayers::Writable(const std::string& node,
   DOSSIER_RETURN_IF_ERROR(MakeOwned(work, owner));
   std::vector<JailOverlay> overlays;
   for (const Place& place : kPlaces) {
-    if (!Exists(In(folder_, place.name))) continue;  // nor does the host have it
+    if (!Exists(In(folder_, place.name))) continue;  // the host does not have it either
     DOSSIER_RETURN_IF_ERROR(MakeOwned(In(work, place.name), owner));
     JailOverlay overlay{std::string(place.path),
                         {In(folder_, place.name)},

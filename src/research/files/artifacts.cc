@@ -30,13 +30,13 @@ tl::unexpected<Error> Wrong(std::string_view path, std::string_view reason) {
 
 std::string_view View(const boost::json::string& text) { return {text.data(), text.size()}; }
 
-// A list of one element stands for that element.
+// A list with one element is treated as that element.
 const Json& Unwrapped(const Json& value) {
   const auto* list = value.if_array();
   return list && list->size() == 1 ? list->front() : value;
 }
 
-// A field, unwrapped; null: it is not there.
+// Returns a field, unwrapped; null if it is missing.
 const Json* Part(const Json* value, std::string_view key) {
   const Json* part = value ? Find(*value, key) : nullptr;
   return part ? &Unwrapped(*part) : nullptr;
@@ -48,7 +48,7 @@ std::string TextOf(const Json* value, std::string_view key, std::string_view fal
   return std::string(trimmed.empty() ? fallback : trimmed);
 }
 
-// A path below the root, without "." and doubled slashes.
+// Returns a path below the root, without "." and doubled slashes.
 Result<std::string> RelativePath(std::string_view place, std::string_view path) {
   const auto refuse = [&](std::string_view reason) {
     return Wrong(place, fmt::format("\"{}\": {}", path.substr(0, 200), reason));
@@ -68,7 +68,7 @@ Result<std::string> RelativePath(std::string_view place, std::string_view path) 
   return clean;
 }
 
-// The same for a place that may be written with the root in front, or be the root: "".
+// The same for a path that may start with the root, or be the root: "".
 Result<std::string> BelowRoot(std::string_view place, std::string_view path,
                               std::string_view root) {
   if (path == root || path == "." || path == "./") return std::string();
@@ -107,7 +107,7 @@ class ArtifactReader {
     return Find(whole, "coding") ? &whole : nullptr;
   }
 
-  // A list of texts; a lone text is a list of one, as {"command": text} is a text.
+  // Reads a list of texts; a single text is a list of one, and {"command": text} is a text.
   static Result<std::vector<std::string>> Texts(const Json* of, std::string_view key,
                                                 std::string_view place) {
     std::vector<std::string> texts;
@@ -127,7 +127,7 @@ class ArtifactReader {
     return texts;
   }
 
-  // As Texts, of flags: one text holds several.
+  // As Texts, for flags: one text may contain several.
   static Result<std::vector<std::string>> Flags(const Json* of, std::string_view key,
                                                 std::string_view place) {
     const auto text = of ? FindString(*of, key) : std::nullopt;
@@ -199,7 +199,7 @@ class ArtifactReader {
     return {};
   }
 
-  // No two of the same path, none that is a folder of another.
+  // Checks that no path occurs twice, and that no file is also a folder of another.
   Status CheckPaths() const {
     std::set<std::string, std::less<>> paths;
     for (const ArtifactFile& file : out_.files) {
@@ -218,7 +218,7 @@ class ArtifactReader {
     return {};
   }
 
-  // What the plan says, else the configuration, else the files, else Python.
+  // Decided by the plan, else the configuration, else the files, else Python.
   Result<std::string> Language(const Json* plan) const {
     const bool is_free = context_.language == "auto" || context_.language.empty();
     const std::string named = TextOf(plan, "language");
@@ -358,14 +358,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFileLine = "// File: ";
-// Behind a path: the file's last line has no end. Paths hold no control character.
+// Follows the path if the file's last line has no line end. Paths contain no control characters.
 constexpr std::string_view kNoLineEnd = "\t(no line end)";
 
 tl::unexpected<Error> Refuse(std::string_view path, std::string_view reason) {
   return MakeError(ErrorCode::kInvalidArgument, "\"{}\": {}", path, reason);
 }
 
-// No component of `path` that exists below `root` may lead out of it or stand in the way.
+// Checks that no existing component of `path` below `root` leads out of it or is not a folder.
 Status CheckPlace(const fs::path& root, const std::string& path) {
   fs::path at = root;
   const fs::path relative(path);
@@ -390,7 +390,7 @@ Status CheckPlace(const fs::path& root, const std::string& path) {
   return {};
 }
 
-// The line of `text` at `at`, without its end; `at` moves behind it.
+// Returns the line of `text` at `at`, without its end; moves `at` to the next line.
 std::string_view NextLine(std::string_view text, std::size_t* at) {
   const std::size_t end = std::min(text.find('\n', *at), text.size());
   const std::string_view line = text.substr(*at, end - *at);
@@ -410,7 +410,7 @@ Status WriteFiles(const Artifacts& artifacts, const std::string& workspace) {
   for (const ArtifactFile& file : artifacts.files) {
     const fs::path path = root / file.path;
     DOSSIER_RETURN_IF_ERROR(MakeFolders(path.parent_path().string()));
-    // What a program left in its place, such as a pipe, is not written to.
+    // Something that a program left there, such as a pipe, must not be written to.
     if (fs::symlink_status(path, error).type() != fs::file_type::regular) {
       DOSSIER_RETURN_IF_ERROR(RemoveAll(path.string()));
     }

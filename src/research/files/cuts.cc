@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kNodeOutput = 5'100, kNodeOutputEnd = 2'500;  // characters
 
-// Lines without their ends; a line end at the end of the text starts no further line.
+// Splits into lines without their ends; a final line end does not start another line.
 std::vector<std::string_view> Lines(std::string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(1);
   if (text.empty()) return {};
@@ -23,7 +23,7 @@ std::vector<std::string_view> Lines(std::string_view text) {
 
 std::string_view Plural(std::uint64_t count) { return count == 1 ? "" : "s"; }
 
-// The bytes from the start of the first line to the end of the last.
+// Returns the bytes from the start of the first line to the end of the last.
 std::string_view Span(std::string_view first, std::string_view last) {
   const char* end = last.data() + last.size();
   return {first.data(), static_cast<std::size_t>(end - first.data())};
@@ -92,9 +92,9 @@ std::string CutTree(std::span<const std::string> entries, std::size_t count) {
 
 namespace {
 
-constexpr double kWholePartEnough = 1000;  // four digits stand before the point
-constexpr double kMostDigits = 1e15;       // above it a whole number has digits that mean nothing
-constexpr double kLeastUsd = 0.01;         // below it four decimals are fewer than two digits
+constexpr double kWholePartEnough = 1000;  // above it there are four digits before the point
+constexpr double kMostDigits = 1e15;       // above it a whole number's last digits mean nothing
+constexpr double kLeastUsd = 0.01;         // below it four decimals give fewer than two digits
 
 }  // namespace
 

@@ -31,7 +31,7 @@ inline constexpr std::uint64_t kPlanInEvent = 1'200;
 inline constexpr std::uint64_t kFailureInEvent = 500;
 inline constexpr std::uint64_t kManagerInEvent = 2'000;
 
-// Shortens a text of over 5,100 characters: its first 2,500, a note with the count, its last 2,500.
+// Over 5,100 characters: the first 2,500, " ... [N characters truncated] ... ", the last 2,500.
 std::string CutNodeOutput(std::string_view text);
 
 // Returns the last lines, then the last characters of these. Lines above them say what was removed:

@@ -13,7 +13,7 @@
 namespace dossier::research {
 namespace {
 
-constexpr std::size_t kLongestName = 120;  // bytes; the end tells images apart
+constexpr std::size_t kLongestName = 120;  // bytes; longer names keep their end, which differs
 
 std::string SafeName(std::string_view path) {
   path.remove_prefix(path.size() - std::min(path.size(), kLongestName));
@@ -25,7 +25,7 @@ std::string SafeName(std::string_view path) {
   return name;
 }
 
-// "loss.png" of "working/loss.png", whole paths elsewhere.
+// Returns "loss.png" for "working/loss.png", the whole path otherwise.
 std::string_view ShortPath(std::string_view path) {
   constexpr std::string_view kWorking = "working/";
   return path.starts_with(kWorking) ? path.substr(kWorking.size()) : path;

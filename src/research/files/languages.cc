@@ -12,7 +12,7 @@ enum class Build : std::uint8_t { kNone, kCompiled };
 
 struct Language {
   std::string_view name;
-  std::string_view synonyms, endings;  // "|" around each
+  std::string_view synonyms, endings;  // each enclosed in "|"
   Build build;
 };
 

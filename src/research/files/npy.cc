@@ -26,7 +26,7 @@ tl::unexpected<Error> WrongArray(std::string_view what) {
   return MakeError(ErrorCode::kDamaged, "no .npy file: {}", what);
 }
 
-// The length that stands in `bytes`, lowest byte first.
+// Reads a length from `bytes`, lowest byte first.
 std::size_t Little(std::string_view bytes) {
   std::size_t out = 0;
   for (std::size_t i = bytes.size(); i > 0; --i) {
@@ -35,7 +35,7 @@ std::size_t Little(std::string_view bytes) {
   return out;
 }
 
-// "(3, 4)" as a list of numbers.
+// Reads "(3, 4)" as a list of numbers.
 std::optional<std::vector<std::uint64_t>> ReadShape(const Json& list) {
   if (!list.is_array() || list.as_array().size() > kMaxDimensions) return std::nullopt;
   std::vector<std::uint64_t> shape;
@@ -51,7 +51,7 @@ std::optional<std::vector<std::uint64_t>> ReadShape(const Json& list) {
   return shape;
 }
 
-// "<f8", "|O", or a record's list with such in it.
+// True for "|O" and similar, or a record's list that contains one.
 bool HasObjects(std::string_view descr) {
   for (const std::string_view type : {"|O", "<O", ">O", "=O"}) {
     if (descr.find(type) != descr.npos) return true;
@@ -59,7 +59,7 @@ bool HasObjects(std::string_view descr) {
   return descr == "O" || descr == "object";
 }
 
-// The header's text, its length checked; nothing beyond `bytes` is looked at.
+// Returns the header's text after checking its length; reads nothing beyond `bytes`.
 Result<std::string_view> HeaderText(std::string_view bytes) {
   if (!bytes.starts_with(kMagic)) return WrongArray("it does not begin with \\x93NUMPY");
   if (bytes.size() < kMagic.size() + 4) return WrongArray("it ends in its header");
@@ -75,9 +75,9 @@ Result<std::string_view> HeaderText(std::string_view bytes) {
   return bytes.substr(begin, length);
 }
 
-// One line of a bounded length: a program that writes the header by hand may put any text there.
+// Makes one line of limited length: a program that writes the header itself may put any text there.
 std::string OneLine(std::string_view descr) {
-  constexpr std::uint64_t kMostShown = 400;  // characters, of a record with many fields
+  constexpr std::uint64_t kMostShown = 400;  // characters, for a record with many fields
   std::string line = utf8::Sanitize(descr);
   for (char& c : line) {
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = ' ';
@@ -85,7 +85,7 @@ std::string OneLine(std::string_view descr) {
   return CutText(line, kMostShown);
 }
 
-// "float64" of "<f8"; as written where there is no plain name.
+// Returns "float64" for "<f8"; types without a plain name stay as written.
 std::string TypeName(std::string_view descr) {
   constexpr std::pair<char, std::string_view> kKinds[] = {
       {'f', "float"}, {'i', "int"}, {'u', "uint"}, {'c', "complex"}};
@@ -107,7 +107,7 @@ std::string TypeName(std::string_view descr) {
 
 Result<NpyHeader> ParseNpyHeader(std::string_view bytes) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string_view text, HeaderText(bytes));
-  // A dictionary as Python writes it.
+  // The header is a Python dictionary.
   const auto fields = ParseRelaxedJson(TrimSpace(text));
   if (!fields || !fields->value.is_object()) return WrongArray("its header is no dictionary");
   const Json* descr = Find(fields->value, "descr");

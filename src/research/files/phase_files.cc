@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kResultsFolder = "working";
 constexpr std::size_t kMaxFieldName = 64;
-constexpr int kDeepest = 256;  // folders in folders that are copied
+constexpr int kDeepest = 256;  // maximum depth of nested folders that are copied
 
 bool IsFieldName(std::string_view name) {
   if (name.empty() || name.size() > kMaxFieldName) return false;
@@ -56,7 +56,7 @@ Result<fs::path> RootOf(const std::string& workspace) {
   return root;
 }
 
-// Errors: kInvalidArgument, where a file of the program stands in the way.
+// Errors: kInvalidArgument if a file of the program is in the way.
 Status MakeFolderBelow(const fs::path& root, const fs::path& relative) {
   const auto place = PlaceInside(root, relative);
   if (!place) return {};
@@ -66,7 +66,7 @@ Status MakeFolderBelow(const fs::path& root, const fs::path& relative) {
                    relative.string());
 }
 
-// The name itself is removed, not what a link leads to; nor anything behind a folder that is one.
+// Removes the name itself, not what a link points to, and nothing behind a folder that is a link.
 Status RemoveBelow(const fs::path& root, const fs::path& relative) {
   const auto folder = PlaceInside(root, relative.parent_path());
   if (!folder && !relative.parent_path().empty()) return {};
@@ -75,7 +75,7 @@ Status RemoveBelow(const fs::path& root, const fs::path& relative) {
 
 struct LanguageFacts {
   std::string_view language, ending;
-  std::array<std::string_view, 4> compilers;  // the first that is there; "": none
+  std::array<std::string_view, 4> compilers;  // the first that exists is used; "": none
 };
 constexpr std::array<LanguageFacts, 5> kPhaseLanguages = {{
     {"python", "py", {}},
@@ -126,7 +126,7 @@ Status PrepareWorkspace(const Artifacts& artifacts, const std::string& workspace
   for (const std::string& output : artifacts.expected_outputs) {
     DOSSIER_RETURN_IF_ERROR(RemoveBelow(root, output));
   }
-  // A program that ran here before may have left a link or a pipe in its place.
+  // An earlier program run may have left a link or a pipe in its place.
   std::error_code ignored;
   const fs::path results = root / kResultsFolder;
   if (fs::symlink_status(results, ignored).type() != fs::file_type::directory) {
@@ -203,7 +203,7 @@ Status CopyWorkspace(const std::string& from, const std::string& to, CopiedLinks
   DOSSIER_RETURN_IF_ERROR(MakeFolders(to));
   const fs::path source(from), target(to);
   std::vector<std::pair<fs::path, fs::perms>>
-      folders;  // whose modes come last: they may shut us out
+      folders;  // their modes are set last, as they may deny us access
   std::error_code error;
   const auto pass_over_shut = [&error] {
     if (error == std::errc::permission_denied) error.clear();
@@ -219,8 +219,8 @@ Status CopyWorkspace(const std::string& from, const std::string& to, CopiedLinks
     } else if (status.type() == fs::file_type::directory) {
       fs::create_directory(place, error);
       folders.emplace_back(place, status.permissions());
-      // Deeper down no path reaches, here or there, and each level takes a descriptor: a program
-      // that nests like this harms only itself.
+      // No longer path is possible, here or there, and each level uses a descriptor: a program that
+      // nests so deeply harms only itself.
       const std::size_t longest = std::max(place.native().size(), entry->path().native().size());
       const bool deepest = entry.depth() >= kDeepest || longest + NAME_MAX + 2 > PATH_MAX;
       if (deepest) entry.disable_recursion_pending();
@@ -266,7 +266,7 @@ Result<std::string> ReadWorkspaceFile(const std::string& workspace, const std::s
   };
   const auto place = PlaceInside(root, path);
   if (!place) return no_file();
-  // A pipe would be waited for.
+  // Without O_NONBLOCK, opening a pipe would block.
   const UniqueFd file(open(place->c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat facts{};
   if (!file.valid() || fstat(file.get(), &facts) != 0) return MakeErrnoError(errno, path);

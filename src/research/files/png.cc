@@ -17,7 +17,7 @@ using std::string_view_literals::operator""sv;
 constexpr std::string_view kSignature = "\x89PNG\r\n\x1a\n";
 constexpr std::string_view kEnd = "\0\0\0\0IEND\xAE\x42\x60\x82"sv;  // the last part of a file
 
-// The functions that are used, by their names without "spng_".
+// The functions used, named without "spng_".
 struct SpngApi {
   decltype(&spng_ctx_new) ctx_new;
   decltype(&spng_ctx_free) ctx_free;
@@ -89,7 +89,7 @@ Result<Image> DecodePng(std::string_view bytes) {
                              SPNG_DECODE_PROGRESSIVE | (palette ? SPNG_DECODE_TRNS : 0));
   Image image{.width = header.width, .height = header.height};
   const std::size_t line = std::size_t{header.width} * 4;
-  // Room is made as lines come: a few bytes may claim any size.
+  // Memory grows with the rows: a few bytes may claim any size.
   while (error == 0) {
     spng_row_info row{};
     error = spng->get_row_info(context.get(), &row);
@@ -101,7 +101,7 @@ Result<Image> DecodePng(std::string_view bytes) {
   if (error == SPNG_EOI) error = spng->decode_chunks(context.get());
   if (error != 0)
     return Damaged(fmt::format("its pixels do not unpack ({})", spng->strerror(error)));
-  // libspng takes a file that ends behind its pixels.
+  // libspng accepts a file that ends after its pixels.
   if (bytes.rfind(kEnd) == bytes.npos) return Damaged("it is cut off");
   return image;
 }
@@ -140,7 +140,7 @@ Image ScaledDown(Image image, std::uint32_t max_side) {
     for (std::uint64_t x = 0; x < small.width; ++x) {
       const std::uint64_t left = x * image.width / small.width;
       const std::uint64_t right = (x + 1) * image.width / small.width;
-      // Colours weigh what their alpha says, so that what cannot be seen lends no colour.
+      // Colours are weighted by alpha, so that transparent pixels add no colour.
       std::array<std::uint64_t, 4> sum{};
       for (std::uint64_t v = top; v < bottom; ++v) {
         for (std::uint64_t u = left; u < right; ++u) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-// From the first { to the last }; nothing without both.
+// Returns the text from the first { to the last }; nothing if one is missing.
 std::string_view BetweenBraces(std::string_view text) {
   const std::size_t begin = text.find('{'), end = text.rfind('}');
   return begin == kNone || end == kNone || end < begin ? std::string_view()
@@ -32,7 +32,7 @@ Result<JsonReply> ReadObject(std::string_view json) {
     return MakeError(ErrorCode::kInvalidArgument, "the JSON of the reply is wrong at {}",
                      read.error().message);
   }
-  // A list of one stands for that one.
+  // A list of one element is treated as that element.
   if (auto* list = read->value.if_array(); list && list->size() == 1) {
     Json only = std::move(list->front());
     read->value = std::move(only);
@@ -48,7 +48,7 @@ Result<JsonReply> ReadObject(std::string_view json) {
   return reply;
 }
 
-// The one fence whose tag is among `tags`; a fence without a tag counts if it is the only one.
+// Returns the only fence with one of `tags`; one without a tag counts if it is the only fence.
 Result<FencedCode> OnlyFence(std::string_view payload, std::span<const std::string_view> tags) {
   std::vector<FencedCode> fences = CodeFences(payload);
   if (fences.size() != 1 || !fences[0].tag.empty()) {
@@ -65,7 +65,7 @@ Result<FencedCode> OnlyFence(std::string_view payload, std::span<const std::stri
   return std::move(fences[0]);
 }
 
-// Behind "PREFIX:" at the start of `line`; markup of Markdown around the prefix is passed over.
+// Returns the text after "PREFIX:" at the start of `line`; Markdown around the prefix is skipped.
 std::optional<std::string_view> Behind(std::string_view line, std::string_view prefix) {
   line.remove_prefix(std::min(line.find_first_not_of(" \t*#_-"), line.size()));
   if (line.size() <= prefix.size()) return std::nullopt;
@@ -125,7 +125,7 @@ std::vector<std::optional<std::string>> ReadKeywords(std::string_view payload,
     if (!rest) {
       add(line.text);
     } else if (values[*current]) {
-      current.reset();  // said again: the first one holds
+      current.reset();  // repeated: the first one counts
     } else {
       values[*current].emplace();
       add(*rest);
@@ -161,7 +161,7 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 
-// Reads one value from the start; `at` stands where something is wrong.
+// Reads one value from the start; on an error `at` is its position.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -323,7 +323,7 @@ class Reader {
     if (const std::size_t found = kFrom.find(c); found != std::string_view::npos) {
       *out += kTo[found];
     } else {
-      *out += '\\';  // as Python does with an escape that it does not know
+      *out += '\\';  // Python does the same with an unknown escape
       *out += c;
     }
     return {};
@@ -340,7 +340,7 @@ class Reader {
     return number;
   }
 
-  // Half a surrogate pair without the other half becomes U+FFFD.
+  // Half of a surrogate pair becomes U+FFFD.
   Status CodePoint(std::size_t digits, std::string* out) {
     constexpr std::uint32_t kReplacement = 0xFFFD;
     DOSSIER_ASSIGN_OR_RETURN(std::uint32_t code, Hex(digits));

@@ -30,7 +30,7 @@ bool IsNameChar(char c) { return IsAlnum(c) || c == '-'; }
 
 std::string BaseName(const std::string& path) { return fs::path(path).filename().string(); }
 
-// "2026-01-28_17-46-11": every digit where one belongs.
+// Matches "2026-01-28_17-46-11": a digit at each place.
 bool IsTime(std::string_view text) {
   constexpr std::string_view kForm = "0000-00-00_00-00-00";
   return text.size() == kForm.size() &&
@@ -206,7 +206,7 @@ Result<std::string> FindRun(const std::string& out, std::string_view word) {
 
 Result<RunLock> RunLock::Take(const std::string& folder, const Clock& clock) {
   const std::string path = folder + "/" + std::string(run_files::kLock);
-  // Not at once: a run that is just ending lets go in a moment.
+  // Waits a little, because a run that is just ending releases its lock soon.
   auto lock = FileLock::Take(path, Millis(500), CancelToken());
   if (!lock && lock.error().code == ErrorCode::kLocked) {
     const Holder holder = ReadHolder(path).value_or(Holder{});
@@ -217,7 +217,7 @@ Result<RunLock> RunLock::Take(const std::string& folder, const Clock& clock) {
                      holder.since.empty() ? "a while" : holder.since);
   }
   if (!lock) return tl::unexpected(std::move(lock).error());
-  // In place: a new file of this name would not be the one that is locked.
+  // Written in place: a new file of this name would not be the locked one.
   const std::string text = ToJson(JsonObject{
       {"pid", getpid()}, {"host", memory::HostName()}, {"since", FormatTime(clock.WallNow())}});
   const UniqueFd file(open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));

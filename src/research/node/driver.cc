@@ -60,7 +60,7 @@ Status WriteArtefact(const Services& services, const std::string& path, std::str
   const std::string whole = services.run_folder + "/" + path;
   DOSSIER_RETURN_IF_ERROR(MakeFolders(whole.substr(0, whole.rfind('/'))));
   DOSSIER_RETURN_IF_ERROR(ReplaceFile(whole, {content}, {.durability = durability}));
-  // A file that is written again with another content is another event; a resume repeats none.
+  // A file rewritten with other content is a separate event; a resume repeats none.
   if (IsArtefact(services, path, content)) return {};
   return services.log->Add(
       "artefact.written", ArtefactKey(path, content),

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kMaxMetricsFile = 4 << 20;  // bytes
 constexpr std::string_view kScript = "parse_metrics.py";
 
-// One node's measuring: the script that a model writes, and what came of it.
+// Measures one node: holds the script that a model writes, and its results.
 class Measuring {
  public:
   Measuring(const Driver& driver, const MeasurePlace& place, const CancelToken& cancel)
@@ -27,7 +27,7 @@ class Measuring {
  private:
   CallRequest Request(std::string_view site, int attempt) const;
   Result<CallOutcome> Ask(const CallRequest& request);
-  // The output of the script; empty, with last_error_ set, if there is none.
+  // Returns the script's output; empty, with last_error_ set, if there is none.
   Result<std::string> RunScript(int attempt, const Json& files);
   Result<std::optional<Metric>> Extract(int attempt, const std::string& output);
 

@@ -8,7 +8,7 @@
 namespace dossier::research {
 namespace {
 
-// Sections of the two feedbacks that a program carries to its children.
+// Adds the sections with the two kinds of feedback that a program passes to its children.
 void AddFeedback(const Node& parent, CallRequest* request) {
   request->sections.push_back({"plot_feedback", Json(parent.vlm_feedback_summary)});
   request->sections.push_back({"time_feedback", Json(parent.exec_time_feedback)});
@@ -23,8 +23,8 @@ void ForDraft(const Driver& driver, const NodeOrder& order, CallRequest* request
   AddEvaluation(order, request);
 }
 
-// What was wrong with a program, for a search of memory: what its failing command said, else why
-// the run says that it failed, else what the review found.
+// Returns what was wrong with a program, as a memory query: the output of the failed command, else
+// the run's reason, else the review's finding.
 std::string FaultOf(const Node& node) {
   const std::string errors = ErrorsOf(node.history);
   if (!errors.empty()) return errors;
@@ -33,7 +33,7 @@ std::string FaultOf(const Node& node) {
 
 void ForDebug(const NodeOrder& order, CallRequest* request) {
   const Node& parent = *order.parent;
-  // A node that failed before it had a program has its reason alone.
+  // A node that failed before it had a program has only its reason.
   const std::string code = parent.code.empty() ? "There is none. " + parent.failure : parent.code;
   request->sections.push_back({"previous_implementation", Json(code)});
   request->sections.push_back({"execution_output", Json(ExecutionOutput(parent))});

@@ -11,14 +11,14 @@
 namespace dossier::research {
 namespace {
 
-// The last phase of a node that --until leaves.
+// Returns the last phase of a node, given --until.
 Phase LastPhase(const RunOrder& order) {
   if (order.until == Step::kPhase0) return Phase::kPlan;
   if (order.until == Step::kPhase1) return Phase::kInstall;
   return Phase::kRun;
 }
 
-// A call of the stage that judges a node: sections follow.
+// Makes a call of the stage that judges a node; the caller adds sections.
 CallRequest Judging(const Driver& driver, const Node& node, std::string_view site) {
   return {.site = std::string(site),
           .scope = ScopeOf(node, site),
@@ -53,7 +53,7 @@ Status KeepPhases(const Driver& driver, PhasesOutcome outcome, Node* node) {
 
 enum class Ran : std::uint8_t { kToItsEnd, kTimedOut };
 
-// Without an answer the node is buggy.
+// Without an answer the node counts as buggy.
 Status Review(const Driver& driver, Ran ran, Node* node, const CancelToken& cancel) {
   CallRequest request = Judging(driver, *node, "execution_review");
   if (ran == Ran::kTimedOut) request.memory_round = CallRequest::MemoryRound::kNo;
@@ -119,7 +119,7 @@ Result<PhasesOutcome> RunProgram(const Driver& driver, const NodeOrder& order,
   return RunPhases(driver.services, work, cancel);
 }
 
-// After the program ran; each step adds to the node.
+// Steps after the program ran; each adds to the node.
 Status Judge(const Driver& driver, const NodeOrder& order, Ran ran, Node* node,
              const CancelToken& cancel) {
   if (!node->code.empty()) {
@@ -170,7 +170,7 @@ Result<std::optional<Node>> RecordedNode(const Driver& driver, std::string_view 
     return MakeError(ErrorCode::kDamaged, "journal: node.finished of {} has no node", id);
   }
   DOSSIER_ASSIGN_OR_RETURN(Node node, ReadNode(std::move(json->value())));
-  node.usage = driver.log().UsageOf(node.id);  // calls that came after its end count, too
+  node.usage = driver.log().UsageOf(node.id);  // includes calls made after its end
   return std::optional(std::move(node));
 }
 

@@ -15,7 +15,7 @@
 namespace dossier::research {
 namespace {
 
-// The shape of a plan, with the empty values that missing keys get.
+// The shape of a plan; its empty values are used for missing keys.
 constexpr std::string_view kEmptyPlan = R"({
   "goal_summary": "", "implementation_strategy": [],
   "dependencies": {"apt": [], "pip": [], "source": []},
@@ -40,7 +40,7 @@ bool SameKind(const Json& a, const Json& b) {
   return a.kind() == b.kind();
 }
 
-// Fills `plan` with what `shape` has and it lacks. One text where a list is wanted is a list of it.
+// Adds to `plan` what it lacks of `shape`. A single text where a list is expected becomes a list.
 Status Complete(const JsonObject& shape, std::string_view path, JsonObject& plan) {
   for (const auto& member : shape) {
     const Json& wanted = member.value();

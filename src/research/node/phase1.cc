@@ -35,16 +35,16 @@ std::string_view KindText(InstallStep::Kind kind) {
   return "";
 }
 
-// A dotted name and nothing that a shell or Python would act on.
+// Accepts a dotted name without anything that a shell or Python would interpret.
 bool IsModuleName(std::string_view name) {
   return !name.empty() && name.size() <= kMaxModuleName &&
          std::all_of(name.begin(), name.end(), [](char c) { return IsWordByte(c) || c == '.'; });
 }
 
-// What one step left in the journal.
+// What one step recorded in the journal.
 struct StepRecord {
   std::vector<InstallStep> results;
-  std::string end;  // "": the loop goes on; "done"; else why the phase fails
+  std::string end;  // "": the loop continues; "done"; else why the phase fails
 };
 
 JsonObject RecordJson(const StepRecord& record) {
@@ -97,7 +97,7 @@ class Installer {
 
   std::string StepKey(int step) const { return context_.Key(fmt::format("phase1/{}", step)); }
 
-  // Takes the steps of an earlier process, and brings the sandbox to where it was.
+  // Reads the steps of an earlier process, and restores the sandbox to the state after them.
   Status GoOn() {
     std::vector<InstallStep> known;
     for (;;) {
@@ -129,7 +129,7 @@ class Installer {
 
   Status StartSandbox() { return context_.StartSandbox("", SandboxSpec::Use::kInstall); }
 
-  // A command that now ends in another way is told to the model as a step of its own.
+  // A command whose result changed is reported to the model as a separate step.
   Status Replay(const std::vector<InstallStep>& known) {
     DOSSIER_RETURN_IF_ERROR(context_.Warn("phase 1: a new sandbox; its commands run again"));
     for (const InstallStep& step : known) {
@@ -265,7 +265,7 @@ class Installer {
     return conditions;
   }
 
-  // The first condition that fails is a step of its own, and the loop goes on.
+  // The first condition that fails becomes a step, and the loop continues.
   Result<bool> ConditionsHold() {
     for (const std::string& condition : Conditions()) {
       DOSSIER_ASSIGN_OR_RETURN(InstallStep check, RunStep(condition, InstallStep::Kind::kCheck));
@@ -299,7 +299,7 @@ class Installer {
     return step;
   }
 
-  // The journal first: what it has is not done again.
+  // The journal is written first: what it contains is not repeated.
   Status Record(int step, const StepRecord& record, std::string_view payload) {
     DOSSIER_RETURN_IF_ERROR(
         context_.services.log->Add(kStepEvent, StepKey(step), RecordJson(record)));
@@ -321,10 +321,10 @@ class Installer {
   const Json& plan_;
   const ExecConfig& exec_;
   PhaseLog log_;
-  std::vector<InstallStep> steps_;     // all that the model is shown
-  std::vector<InstallStep> replayed_;  // of these, not yet in the journal
-  int recorded_ = 0;                   // steps in the journal
-  std::string end_;                    // of the last of them
+  std::vector<InstallStep> steps_;     // all steps that the model is shown
+  std::vector<InstallStep> replayed_;  // those not yet in the journal
+  int recorded_ = 0;                   // number of steps in the journal
+  std::string end_;                    // the last step's `end`
 };
 
 }  // namespace

@@ -27,17 +27,17 @@ namespace {
 
 // Phases 3 and 4: the compile commands, the run commands, the expected outputs.
 
-constexpr CutLimits kLastLines{20, 2'000};  // of an error's text
+constexpr CutLimits kLastLines{20, 2'000};  // for error texts
 
 struct CommandList {
   Phase phase;
-  std::string_view name;        // "compile": of log, history and memory
-  std::string_view error_type;  // of a command that fails
+  std::string_view name;        // "compile": name in log, history and memory
+  std::string_view error_type;  // for a command that fails
 };
 constexpr CommandList kCompile{Phase::kCompile, "compile", "CompilationError"};
 constexpr CommandList kRun{Phase::kRun, "run", "RuntimeError"};
 
-// The folder of the build plan, relative to the mount; "" is the mount.
+// Returns the folder of the build plan, relative to the mount; "" is the mount.
 std::string FolderOf(const PhaseContext& context, const BuildPlan& build) {
   const std::string& mount = context.services.config->exec.workspace_mount;
   std::string_view folder = build.workdir;
@@ -56,8 +56,8 @@ std::string HowItFailed(const std::string& line, const ExecResult& result) {
   return fmt::format("`{}` ended with status {}", line, result.status);
 }
 
-// What a command that failed said: its stderr, or its stdout where that is empty. How it ended is
-// said where its text cannot say it.
+// Returns the failed command's stderr, or its stdout if that is empty. Says how it ended if the
+// text cannot tell.
 std::string ErrorText(const std::string& line, const ExecResult& result) {
   const std::string& said = TrimSpace(result.err).empty() ? result.out : result.err;
   std::string text = CutTail(Redact(utf8::Sanitize(said)), kFailureTail);
@@ -71,12 +71,12 @@ std::string ErrorText(const std::string& line, const ExecResult& result) {
 }
 
 struct ListOutcome {
-  std::string output;  // of all commands, redacted
-  std::string errors;  // of the one that failed, redacted; "": none did
+  std::string output;  // output of all commands, redacted
+  std::string errors;  // output of the failed one, redacted; "": none failed
   double seconds = 0;
 };
 
-// Until the first that fails.
+// Runs commands until the first that fails.
 Result<ListOutcome> RunList(PhaseContext& context, const CommandList& list,
                             const std::vector<std::string>& commands, const BuildPlan& build) {
   PhaseLog log = context.Log(fmt::format("{}.log", list.name));
@@ -105,7 +105,7 @@ Result<ListOutcome> RunList(PhaseContext& context, const CommandList& list,
   return outcome;
 }
 
-// What becomes of a list: the history of children, an event of memory.
+// Records the result of a list: history for children, a memory event.
 Status Conclude(PhaseContext& context, const CommandList& list, std::string_view well) {
   const bool failed = context.failed();
   const std::string text =
@@ -117,7 +117,7 @@ Status Conclude(PhaseContext& context, const CommandList& list, std::string_view
                           fmt::format("{}_{}", list.name, failed ? "failed" : "complete"), text);
 }
 
-// Nothing to do for a language that is not compiled.
+// Does nothing for a language that is not compiled.
 Status Compile(PhaseContext& context, const Artifacts& artifacts) {
   if (!IsCompiled(artifacts.build.language)) {
     SetPhaseSummary(Phase::kCompile, "nothing to compile", context.outcome.history);
@@ -160,7 +160,7 @@ ParseContext ArtifactContext(const Services& services) {
           .compilers = services.compilers};
 }
 
-// "Find the fastest order.\n- write a loop\n- measure it"
+// Returns "Find the fastest order.\n- write a loop\n- measure it".
 std::string PlanText(const Json& plan) {
   std::string text = TextAt(plan, "goal_summary");
   for (const std::string& step : StringsOf(Find(plan, "implementation_strategy"))) {
@@ -208,9 +208,9 @@ class PhaseRunner {
  private:
   std::string EventKey(Phase phase) const { return context_.Key(PhaseName(phase)); }
 
-  // The outcome of what an earlier process finished; the number of the phase that is next. A
-  // program that did not get to its end is compiled again, in a workspace made anew; but where a
-  // job may still be running in it, that job is waited for.
+  // Reads the outcome of what an earlier process finished, and returns the number of the next
+  // phase. A program that did not finish is compiled again in a new workspace; but if a job may
+  // still be running in the old one, that job is waited for.
   Result<int> TakeFinished() {
     for (int i = kPhases - 1; i >= 0; --i) {
       const auto phase = static_cast<Phase>(i);
@@ -247,7 +247,7 @@ class PhaseRunner {
     return {};
   }
 
-  // A phase that is done anew after a kill has its event already.
+  // A phase that is repeated after a kill has its event already.
   Status Finish(Phase phase) {
     if (context_.services.log->Has(kPhaseEvent, EventKey(phase))) return {};
     return context_.services.log->Add(kPhaseEvent, EventKey(phase), OutcomeJson(context_.outcome));
@@ -313,7 +313,7 @@ class PhaseRunner {
   enum class Form : std::uint8_t { kArtifacts, kCode };
   struct Program {
     Artifacts artifacts;
-    std::string plan;  // of single mode
+    std::string plan;  // for single mode
   };
   static Result<Program> ReadProgram(std::string_view payload, const ParseContext& context,
                                      Form form) {
@@ -328,7 +328,7 @@ class PhaseRunner {
     return program;
   }
 
-  // From the outcome, where they were checked before.
+  // Reads the artefacts from the outcome, where they were checked before.
   Status TakeArtifacts() {
     DOSSIER_ASSIGN_OR_RETURN(
         artifacts_, ReadArtifacts(context_.outcome.artifacts, ArtifactContext(context_.services)));
@@ -352,7 +352,7 @@ class PhaseRunner {
     return RememberCoding();
   }
 
-  // Files that have no place, also because of what a program left there, fail the node alone.
+  // Files that cannot be written, also because of what a program left there, fail only the node.
   Status WriteAll() {
     Status written = PrepareWorkspace(*artifacts_, context_.work.workspace);
     if (written) return {};

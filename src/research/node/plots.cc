@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kPlotScript = "plot.py";
 constexpr std::string_view kSeedPlotScript = "seed_plot.py";
 
-// What every call of these parts shares.
+// Data shared by every call of these parts.
 struct Place {
   const Services& services;
   const CallOrigin& scope;
@@ -31,7 +31,7 @@ CallRequest Request(const Place& place, std::string_view site) {
   return {.site = std::string(site), .scope = place.scope, .prefix = place.prefix};
 }
 
-// Calls, and adds what it warned of. A failure is a warning, too.
+// Calls, and adds the call's warnings. A failure is a warning, too.
 Result<CallOutcome> Ask(const Place& place, const CallRequest& request, PlotOutcome* outcome) {
   DOSSIER_ASSIGN_OR_RETURN(CallOutcome called, place.services.caller->Call(request, place.cancel));
   std::ranges::copy(called.warnings, std::back_inserter(outcome->warnings));
@@ -41,7 +41,7 @@ Result<CallOutcome> Ask(const Place& place, const CallRequest& request, PlotOutc
   return called;
 }
 
-// Asks for a script until one ran and drew something. What it drew is in `images`.
+// Asks for a script until one ran and drew something; its figures are in `images`.
 class Drawing {
  public:
   Drawing(const Place& place, WorkspacePlace workspace, std::string_view file)
@@ -50,7 +50,7 @@ class Drawing {
   Result<std::vector<ImageFile>> Draw(CallRequest request, PlotOutcome* outcome) {
     request.check = [this](std::string_view payload) { return Try(payload); };
     DOSSIER_ASSIGN_OR_RETURN(const CallOutcome called, Ask(place_, request, outcome));
-    // Of the sandbox, not of the script: it ends the run.
+    // A fault of the sandbox, not of the script, ends the run.
     if (broken_) return tl::unexpected(*broken_);
     std::ranges::copy(warnings_, std::back_inserter(outcome->warnings));
     if (called.failure) return std::vector<ImageFile>{};
@@ -113,7 +113,7 @@ std::vector<std::string> SelectedPaths(const CallOutcome& called) {
   return reply ? StringsOf(Find(*reply, "selected_plots")) : std::vector<std::string>();
 }
 
-// Which of them the vision model sees: all, or those that a model names.
+// Selects the images for the vision model: all, or those that a model names.
 Result<std::vector<const ImageFile*>> SelectPlots(const Place& place,
                                                   const std::vector<ImageFile>& images,
                                                   PlotOutcome* outcome) {

@@ -50,7 +50,7 @@ Result<ScriptRun> RunScript(const Services& services, const WorkspacePlace& plac
                             const CancelToken& cancel) {
   WorkspacePlace closed = place;
   closed.network = NetworkPolicy::kNever;
-  closed.environment.emplace_back("MPLBACKEND=Agg");  // figures need no screen
+  closed.environment.emplace_back("MPLBACKEND=Agg");  // draw without a screen
   closed.environment.emplace_back("MPLCONFIGDIR=/tmp");
   const ExecCommand command{.argv = {"python3", std::string(file)}, .phase = Phase::kRun};
   ScriptRun run{.code = std::string(code)};

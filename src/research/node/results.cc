@@ -30,7 +30,7 @@ std::vector<const Node*> RunResults::GoodNodes(std::string_view primary) const {
   std::vector<const Node*> good;
   for (const StageResults& stage : stages) {
     for (const Node* node : ByMetric(stage.tree, primary)) {
-      // The copy that a stage begins with stands for a node that is there already.
+      // The copy that a stage begins with represents a node that is already counted.
       if (node->kind != NodeKind::kCopy) good.push_back(node);
     }
   }

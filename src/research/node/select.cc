@@ -13,7 +13,7 @@
 namespace dossier::research {
 namespace {
 
-// The names of both, in an order that does not depend on which comes first: `primary`, then as
+// Returns the names of both, in an order independent of the arguments' order: `primary`, then as
 // declared.
 std::vector<std::string_view> NamesOf(const Metric& a, const Metric& b, std::string_view primary) {
   std::map<std::string_view, std::size_t> places;
@@ -32,7 +32,7 @@ std::vector<std::string_view> NamesOf(const Metric& a, const Metric& b, std::str
   return names;
 }
 
-// A metric, and `mean_of(series)`: over the data sets that are compared.
+// A metric, and `mean_of(series)`: its mean over the compared data sets.
 template <typename MeanOf>
 struct Side {
   const Metric& metric;
@@ -44,7 +44,7 @@ Side(const Metric&, MeanOf) -> Side<MeanOf>;
 template <typename MeanOf>
 std::weak_ordering CompareSeries(const MetricSeries* a, const MetricSeries* b,
                                  const Side<MeanOf>& of_a, const Side<MeanOf>& of_b) {
-  // Opposite directions say nothing about which is better.
+  // Series with opposite directions cannot be compared.
   if (a && b && a->better != b->better) return std::weak_ordering::equivalent;
   const std::optional<double> x = a ? of_a.mean_of(*a) : std::nullopt;
   const std::optional<double> y = b ? of_b.mean_of(*b) : std::nullopt;
@@ -62,7 +62,7 @@ bool HaveSameNames(const Metric& a, const Metric& b) {
 template <typename MeanOf>
 std::weak_ordering Compare(const Side<MeanOf>& x, const Side<MeanOf>& y, std::string_view primary) {
   const Metric &a = x.metric, &b = y.metric;
-  if (HaveSameNames(a, b)) {  // as the nodes of most runs: no list of names is made for each pair
+  if (HaveSameNames(a, b)) {  // the case for most runs' nodes: avoids a list of names per pair
     for (const bool first : {true, false}) {
       for (std::size_t at = 0; at < a.size(); ++at) {
         if ((a[at].name == primary) != first) continue;
@@ -89,7 +89,7 @@ bool IsCandidate(const Node& node) {
          node.steer != Steer::kPruned;
 }
 
-// One round's choices, slot after slot.
+// Makes one round's choices, slot by slot.
 class Round {
  public:
   Round(const Tree& tree, const SearchConfig& search, const StageState& state,
@@ -101,7 +101,7 @@ class Round {
     for (const Node& node : tree.nodes) {
       if (node.is_seed_node || node.is_seed_agg_node) continue;
       const Node* root = tree.RootOf(node);
-      drafts_ += node.parent_id.empty();  // a copy of the stage before counts too
+      drafts_ += node.parent_id.empty();  // a copy from the previous stage counts too
       if (tree.IsLeaf(node) && !node.is_buggy && InFocus(node)) viable_.insert(root);
     }
   }
@@ -109,7 +109,7 @@ class Round {
   std::optional<Pick> Fill(int slot) {
     if (state_.stage == 1 && drafts_ < search_.num_drafts && !pinned_) return Draft(slot);
     SlotRandom random(search_.seed, state_.name, state_.round, slot);
-    // Where only what is buggy is pinned, chance does not decide.
+    // If only buggy nodes are pinned, chance does not decide.
     const bool debug_alone =
         pinned_ && (ranked_.empty() || ranked_.front()->steer != Steer::kPinned);
     if (random.Next() < search_.debug_prob || debug_alone) {
@@ -122,7 +122,7 @@ class Round {
     if (state_.stage == 2) return OfBase(slot, NodeKind::kTuning);
     if (state_.stage == 4) return OfBase(slot, NodeKind::kAblation);
     if (ranked_.empty()) {
-      // The first round makes no more drafts than configured; later ones had their chance.
+      // The first round makes no more drafts than configured; later rounds may.
       if (state_.stage == 1 && tree_.nodes.empty()) return std::nullopt;
       return Draft(slot);
     }
@@ -138,7 +138,7 @@ class Round {
     return {slot, NodeKind::kDraft, ""};
   }
 
-  // Of another one if that is what people want.
+  // Uses another node than the base if people want that.
   std::optional<Pick> OfBase(int slot, NodeKind kind) const {
     const Node* base = tree_.Find(state_.base);
     if (!base) return std::nullopt;
@@ -168,7 +168,7 @@ class Round {
     return candidates[random.Index(candidates.size())];
   }
 
-  // One pick per tree while a viable one is unused.
+  // Allows one pick per tree while a viable tree is unused.
   bool MayUse(const Node& node) const {
     if (!used_.contains(tree_.RootOf(node))) return true;
     return std::all_of(viable_.begin(), viable_.end(),
@@ -188,7 +188,7 @@ class Round {
   std::set<const Node*> used_;    // roots
   std::set<const Node*> debugged_;
   std::int64_t drafts_ = 0;
-  bool pinned_ = false;  // there is a pinned node to work on: only such ones are picked
+  bool pinned_ = false;  // a pinned node can be worked on: only pinned ones are picked
 };
 
 std::uint64_t SeedOf(std::int64_t seed, std::string_view stage, std::int64_t round,
@@ -240,8 +240,8 @@ std::weak_ordering CompareMetric(const Metric& a, const Metric& b,
   return Compare(Side{a, mean_of}, Side{b, mean_of}, primary);
 }
 
-// False: data sets that others report are not compared any more. Of a metric that the node does not
-// have nothing is kept out: it is worst there anyway.
+// Drops data sets that the node does not report; returns false if any was dropped. For a metric
+// that the node lacks nothing is dropped: it ranks last there anyway.
 bool Ranking::Narrow(const Node& node) {
   bool same = true;
   for (const MetricSeries& series : MetricOf(node)) {
@@ -259,7 +259,7 @@ bool Ranking::Narrow(const Node& node) {
   return same;
 }
 
-// Behind those that are as good.
+// Inserted after equally good nodes.
 void Ranking::Insert(const Tree& tree, std::size_t node) {
   std::vector<std::optional<double>>& means = means_[node];
   means.clear();

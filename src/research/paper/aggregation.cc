@@ -64,13 +64,13 @@ class Aggregator {
     return Draw(parts.script);
   }
 
-  // What wrote the data that are drawn.
+  // Returns the code that wrote the data to be drawn.
   std::string BestCode() const {
     const Node* best = results_.Best();
     return best ? best->code : std::string();
   }
 
-  // What the model sees of the round before.
+  // Adds what the model sees of the previous round.
   void AddState(CallRequest* request) const {
     JsonArray names;
     for (const ImageFile& image : images_) names.emplace_back(image.name);
@@ -92,7 +92,7 @@ class Aggregator {
     script_ = run.code;
     output_ = run.failure.empty() ? run.output : run.failure;
     std::ranges::move(found.warnings, std::back_inserter(made_.warnings));
-    // A version that draws nothing takes no figure away.
+    // A version that draws nothing does not remove figures.
     if (found.images.empty()) return Next::kGoOn;
     images_ = std::move(found.images);
     made_.script = script_;
@@ -124,7 +124,7 @@ class Aggregator {
   const Json summaries_;
   const CancelToken& cancel_;
   WorkspacePlace place_;
-  std::string script_, output_;  // of the last round
+  std::string script_, output_;  // from the last round
   std::vector<ImageFile> images_;
   Aggregation made_;
 };

@@ -16,7 +16,7 @@ bool IsNameChar(char c) {
          std::string_view("{}(),=#\"\\%").find(c) == std::string_view::npos;
 }
 
-// White space as one blank, as BibTeX itself reads a value.
+// Collapses white space to single blanks, as BibTeX itself reads values.
 std::string Collapsed(std::string_view text) {
   std::string collapsed;
   for (const char c : TrimSpace(text)) {
@@ -102,8 +102,8 @@ class Reader {
     return !name.empty();
   }
 
-  // Up to the `close` that stands outside all inner braces. A line that begins an entry ends what
-  // was not closed before it, so that one slip costs one entry, and reading is linear.
+  // Reads up to the `close` outside all inner braces. A line that begins an entry ends one that was
+  // not closed, so that a mistake costs only one entry, and reading is linear.
   bool ReadBraced(char close, std::string* value) {
     const std::size_t begin = ++position_;
     int depth = 0;
@@ -146,8 +146,8 @@ class Reader {
   std::map<std::string, std::string, std::less<>> strings_;
 };
 
-// Braces that balance, so that a value cannot end its entry; a backslash at the end would, too. No
-// command that a paper may not have: a value goes into one as it is.
+// Returns the value if its braces balance, it does not end in a backslash, and it has no command
+// that a paper must not have (values go into papers unchanged); else removes `{}\^` from it.
 std::string SafeValue(std::string_view value) {
   const std::string clean = Collapsed(utf8::Sanitize(value));
   int depth = 0;

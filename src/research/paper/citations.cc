@@ -13,7 +13,7 @@
 namespace dossier::research {
 namespace {
 
-constexpr std::uint64_t kMaxAbstract = 600;  // characters, of one result
+constexpr std::uint64_t kMaxAbstract = 600;  // characters per result
 
 class Gatherer {
  public:
@@ -43,7 +43,7 @@ class Gatherer {
             {{.name = "summaries", .value = summaries_}, {.name = "found", .value = FoundList()}}));
     const std::string query(
         TrimSpace(reply ? FindString(*reply, "Query").value_or("") : std::string_view()));
-    // An empty query says that nothing is missing; one that was asked before finds nothing new.
+    // An empty query means that nothing is missing; a repeated one finds nothing new.
     if (query.empty() || !asked_.insert(ToLowerAscii(query)).second) return Next::kStop;
     Result<std::vector<BibEntry>> entries = literature_.Search(query, round, cancel_);
     if (!entries) {
@@ -86,7 +86,7 @@ class Gatherer {
     return Next::kGoOn;
   }
 
-  // By number or by key; null: no such result.
+  // Finds a result by number or by key; null: no such result.
   static const BibEntry* Chosen(const Json& choice, const std::vector<BibEntry>& entries) {
     if (choice.is_int64()) {
       const std::int64_t number = choice.as_int64();
@@ -146,7 +146,7 @@ class Gatherer {
   const CancelToken& cancel_;
   const Literature literature_;
   std::set<std::string> asked_;
-  std::vector<std::string> uses_;  // as found_.entries
+  std::vector<std::string> uses_;  // parallel to found_.entries
   Citations found_;
 };
 

@@ -16,8 +16,7 @@ namespace dossier::research {
 namespace {
 
 constexpr std::string_view kNothing = "Not found.";
-constexpr std::uint64_t kMaxPartText =
-    4'000;  // characters of one field, so that the whole is bounded
+constexpr std::uint64_t kMaxPartText = 4'000;  // characters per field, to bound the document
 constexpr std::size_t kTopNodes = 5;
 constexpr std::size_t kMaxLessons = 12;
 
@@ -57,7 +56,7 @@ class Document {
   void Fact(std::string_view name, std::string_view value) {
     if (!TrimSpace(value).empty()) Add("- {}: {}\n", name, OneLine(CutText(value, kMaxPartText)));
   }
-  // A text of its own, with headings that cannot be taken for ours.
+  // Writes a text in which headings cannot be mistaken for ours.
   void Text(std::string_view text) {
     const std::string cut = CutText(TrimSpace(text), kMaxPartText);
     for (const std::string_view line : Split(cut, '\n')) {
@@ -194,7 +193,7 @@ class Document {
     if (told == 0) Add("No node failed.\n");
   }
 
-  // From the best node back to the draft it comes from, across stages.
+  // Follows the best node back to its original draft, across stages.
   void WriteProvenance() {
     std::set<std::string> seen;
     const Node* node = results_.Best();
@@ -233,10 +232,10 @@ namespace {
 
 constexpr std::string_view kNotFound = "not found";
 constexpr std::uint64_t kMaxSectionText = 4'000;  // characters
-constexpr std::uint64_t kMaxDocument = 24'000;    // characters: what an outline is made from
+constexpr std::uint64_t kMaxDocument = 24'000;    // characters: input for an outline
 constexpr std::size_t kDocumentRecords = 60;      // the newest
 
-// How much of each tier one section is written from.
+// How much text of each tier one section is written from.
 struct TierShare {
   memory::SearchTier tier;
   std::string_view section;
@@ -247,7 +246,7 @@ constexpr TierShare kShares[] = {{memory::SearchTier::kCore, "core", 24, 2'000},
                                  {memory::SearchTier::kRecall, "recall", 30, 1'500},
                                  {memory::SearchTier::kArchival, "archival", 20, 1'500}};
 
-// The two that every paper has come first; the others fill up.
+// The two that every paper has come first; the others fill the outline up.
 constexpr auto kFixed = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"experimental_setup", "machine, compilers, flags, data sets, how it was measured"},
     {"results", "what was measured, with numbers"},
@@ -317,7 +316,7 @@ class SectionWriter {
     *text += "\n";
   }
 
-  // An object, or nothing: then a warning says why.
+  // Returns an object, or nothing with a warning that says why.
   Result<std::optional<Json>> Ask(CallRequest request) {
     request.scope = {.branch = results_.memory_branch};
     DOSSIER_ASSIGN_OR_RETURN(const CallOutcome called, services_.caller->Call(request, cancel_));
@@ -458,7 +457,7 @@ std::vector<PaperSection> FittedOutline(std::vector<PaperSection> outline, int c
     return std::ranges::any_of(std::span(kFixed).first(kRequired),
                                [&](const auto& fixed) { return fixed.first == name; });
   };
-  // Room is kept for those that must be there, wherever the model puts them.
+  // Reserves room for the required ones, wherever the model puts them.
   std::size_t room = size - kRequired;
   for (PaperSection& section : outline) {
     section.name = Identifier(section.name);

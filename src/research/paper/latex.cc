@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kVerbatim[] = {"verbatim", "verbatim*", "lstlisting", "Verbatim",
                                           "minted"};
 
-// The offset behind the bracket that closes the one at `open`; npos: none does.
+// Returns the offset after the bracket that closes the one at `open`; npos: none does.
 std::size_t BehindClose(std::string_view tex, std::size_t open) {
   const char opening = tex[open];
   const char closing = opening == '{' ? '}' : ']';
@@ -28,7 +28,7 @@ std::size_t BehindClose(std::string_view tex, std::size_t open) {
     } else if (tex[i] == closing && --depth == 0) {
       return i + 1;
     } else if (i - open > 20'000) {
-      break;  // no argument is that long: reading stays linear
+      break;  // longer arguments are not read: reading stays linear
     }
   }
   return std::string_view::npos;
@@ -49,7 +49,7 @@ void Blank(std::size_t begin, std::size_t end, std::string* tex) {
   }
 }
 
-// The verbatim environment that begins at `at`: its name; "": none.
+// Returns the name of the verbatim environment that begins at `at`; "": none.
 std::string_view VerbatimAt(std::string_view tex, std::size_t at) {
   constexpr std::string_view kBegin = "\\begin{";
   if (tex.substr(at, kBegin.size()) != kBegin) return {};
@@ -60,7 +60,7 @@ std::string_view VerbatimAt(std::string_view tex, std::size_t at) {
   return {};
 }
 
-// Reads options and the first argument behind a command.
+// Reads options and the first argument after a command.
 void ReadArgument(std::string_view tex, LatexUse* use) {
   std::size_t at = use->end;
   if (at < tex.size() && tex[at] == '*') ++at;
@@ -78,7 +78,7 @@ void ReadArgument(std::string_view tex, LatexUse* use) {
   use->end = behind;
 }
 
-// What stands behind a command that needs no braces: \input notes, \write18{rm}, \write 18.
+// Returns the word after a command that needs no braces: \input notes, \write18{rm}, \write 18.
 std::string_view WordBehind(std::string_view tex, const LatexUse& use) {
   const std::size_t begin = SkipBlanks(tex, use.end);
   std::size_t end = begin;
@@ -154,7 +154,7 @@ class Checker {
       Say(use, "\\end{{{}}} has no \\begin{{{}}}", use.argument, use.argument);
       return;
     }
-    const auto depth = static_cast<std::size_t>(open_.rend() - same);  // of what this one ends
+    const auto depth = static_cast<std::size_t>(open_.rend() - same);  // of what this ends
     for (; open_.size() > depth; open_.pop_back()) SayOpen(open_.back());
     open_.pop_back();
   }
@@ -270,10 +270,10 @@ namespace {
 
 struct MachineFacts {
   std::size_t begin = 0, end = 0;  // bytes, with \begin and \end
-  std::vector<LatexUse> uses;      // inside
+  std::vector<LatexUse> uses;      // commands inside it
 };
 
-// Outermost figure environments; of two columns, too.
+// Returns the outermost figure environments, including two-column ones.
 std::vector<MachineFacts> FigureEnvironments(std::string_view tex) {
   std::vector<MachineFacts> found;
   const std::string clean = WithoutComments(tex);
@@ -400,7 +400,7 @@ constexpr std::array<std::string_view, 4> kHeadings = {"chapter", "section", "su
                                                        "subsubsection"};
 constexpr std::string_view kBegin = "\\begin{document}";
 
-// How deep a heading stands; unset: it is none.
+// Returns the level of a heading; unset: not a heading.
 std::optional<std::size_t> DepthOf(const LatexUse& use) {
   const auto* const found = std::ranges::find(kHeadings, use.command);
   if (found == kHeadings.end()) return std::nullopt;
@@ -411,14 +411,14 @@ bool Ends(const LatexUse& use, std::string_view environment) {
   return use.command == "end" && use.argument == environment;
 }
 
-// The document between its begin and its end, without comments.
+// Returns the document between its begin and its end, without comments.
 std::string BodyOf(std::string_view tex) {
   const std::string clean = WithoutComments(tex);
   const std::size_t begin = clean.find(kBegin);
   return begin == std::string::npos ? clean : clean.substr(begin + kBegin.size());
 }
 
-// Spaces and line ends do not tell two texts apart.
+// Texts that differ only in spaces and line ends count as equal.
 std::string Squeezed(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -441,8 +441,8 @@ void FindPlaces(std::string_view clean, std::vector<std::string>* parts) {
   }
 }
 
-// A heading whose part ends, at the next heading that is not below it, without any text; an
-// abstract in the same way.
+// Finds headings without any text before the next heading that is not below them, and an empty
+// abstract.
 class EmptyParts {
  public:
   explicit EmptyParts(std::string_view clean) : clean_(clean), uses_(ScanLatex(clean)) {}
@@ -459,12 +459,12 @@ class EmptyParts {
   }
 
  private:
-  // Headings below it and labels are no text; everything else is.
+  // Headings below it and labels do not count as text; everything else does.
   bool IsEmpty(std::size_t first, std::optional<std::size_t> depth) const {
     std::size_t at = uses_[first].end;
     for (std::size_t i = first + 1; i < uses_.size(); ++i) {
       const LatexUse& use = uses_[i];
-      if (use.begin < at) continue;  // inside the argument of the one before
+      if (use.begin < at) continue;  // inside the previous one's argument
       if (!TrimSpace(clean_.substr(at, use.begin - at)).empty()) return false;
       const std::optional<std::size_t> other = DepthOf(use);
       if (Ends(use, "document") || Ends(use, "abstract")) return true;

@@ -18,11 +18,11 @@ constexpr std::string_view kLatexWorker = "paper";
 constexpr std::uint64_t kMaxPdf = 256ull << 20;  // bytes
 constexpr std::size_t kErrorLinesShown = 40;
 
-// Folders of a TeX installation outside /usr, as Debian has them: formats, font maps, settings.
+// Folders of a TeX installation outside /usr, as on Debian: formats, font maps, settings.
 constexpr std::string_view kTexFolders[] = {"/var/lib/texmf", "/etc/texmf", "/usr/share/texmf",
                                             "/usr/share/texlive"};
 
-// One program that makes paper.pdf of paper.tex, and what it needs.
+// A program that makes paper.pdf from paper.tex, and what it needs.
 struct LatexTool {
   std::string_view program;
   std::string_view command;
@@ -43,7 +43,7 @@ WorkspacePlace PlaceOf(const Services& services) {
   WorkspacePlace place{
       .worker = std::string(kLatexWorker),
       .workspace = fmt::format("{}/{}/latex", services.run_folder, run_files::Worker(kLatexWorker)),
-      // TeX itself then reads and writes no file above its folder, and runs no program.
+      // With these, TeX itself accesses no file above its folder, and runs no program.
       .environment = {"HOME=/tmp", "TEXMFVAR=/tmp/texmf-var", "openin_any=p", "openout_any=p",
                       "shell_escape=f"},
       .network = NetworkPolicy::kNever};
@@ -110,7 +110,7 @@ int LatexPages(std::string_view log) {
   constexpr std::string_view kWritten = "Output written on ";
   const std::size_t at = log.rfind(kWritten);
   if (at == std::string_view::npos) return 0;
-  // TeX breaks lines of its log where it likes.
+  // TeX breaks lines of its log anywhere.
   const std::string line = ReplaceAll(log.substr(at, 200), "\n", "");
   const std::size_t open = line.find('(');
   int pages = 0;

@@ -27,7 +27,7 @@ std::set<std::string> WordsOf(std::string_view text) {
     const bool part = IsLower(c) || IsDigit(c) || (c & 0x80) != 0;
     if (part) {
       word += c;
-    } else if (c != '{' && c != '}') {  // {B}races are no ends of words
+    } else if (c != '{' && c != '}') {  // {B}races do not end words
       if (word.size() > 2) words.insert(word);
       word.clear();
     }
@@ -35,7 +35,7 @@ std::set<std::string> WordsOf(std::string_view text) {
   return words;
 }
 
-// A key of the first author's last name, the year and a word of the title: "knuth1984art".
+// Makes a key of the first author's last name, the year and a title word: "knuth1984art".
 std::string MadeKey(std::string_view author, std::string_view year, std::string_view title) {
   const auto letters = [](std::string_view text) {
     std::string kept;
@@ -57,7 +57,7 @@ std::string MadeKey(std::string_view author, std::string_view year, std::string_
 BibEntry EntryOfPaper(const Json& paper) {
   BibEntry entry{.type = "article"};
   const auto add = [&](std::string_view name, std::string_view value) {
-    // It is text, and becomes LaTeX: `C# & co.` would end the paper's build.
+    // Plain text is escaped for LaTeX: `C# & co.` would break the paper's build.
     if (!value.empty()) entry.fields.emplace_back(name, EscapeLatex(value));
   };
   const std::string title = TextAt(paper, "title");
@@ -83,7 +83,7 @@ BibEntry EntryOfPaper(const Json& paper) {
   return entry;
 }
 
-// Its own BibTeX where the service gives it.
+// Uses the service's own BibTeX if there is one.
 BibEntry EntryOf(const Json& paper) {
   const Json* styles = Find(paper, "citationStyles");
   const auto bibtex = styles ? FindString(*styles, "bibtex") : std::nullopt;
@@ -129,7 +129,7 @@ Result<std::vector<BibEntry>> Literature::Search(std::string_view query, int rou
   }
   std::erase_if(entries, [](const BibEntry& entry) { return !IsCitable(entry); });
   if (entries.size() > kMaxSearchResults) entries.resize(kMaxSearchResults);
-  // As a resumed run will read them, so that it asks the same.
+  // Uses the form that a resumed run will read, so that it asks the same.
   const std::string text = BibtexText(entries);
   DOSSIER_RETURN_IF_ERROR(WriteArtefact(services_, kept, text));
   return ParseBibtex(text);

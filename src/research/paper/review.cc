@@ -49,7 +49,7 @@ class Reviewer {
             .prefix = results_.prefix};
   }
 
-  // The answer, or a warning.
+  // Returns the answer, or nothing with a warning.
   Result<std::optional<Json>> Ask(const CallRequest& request) {
     DOSSIER_ASSIGN_OR_RETURN(const CallOutcome called, services_.caller->Call(request, cancel_));
     std::ranges::copy(called.warnings, std::back_inserter(done_.warnings));
@@ -87,7 +87,7 @@ class Reviewer {
     return shown;
   }
 
-  // One reviewer: a review, then as many second looks as reflections ask for.
+  // Runs one reviewer: a review, then as many revisions as configured (reflections).
   Result<std::optional<Json>> OneReview(int number) {
     std::optional<Json> review;
     for (int look = 1; look <= std::max(1, services_.config->review_reflections); ++look) {
@@ -156,7 +156,7 @@ class Reviewer {
     return names;
   }
 
-  // Files of the same bytes, and files that the paper shows twice.
+  // Finds files with the same bytes, and files that the paper shows twice.
   JsonArray Duplicates() const {
     std::map<std::string, std::vector<std::string>> by_bytes;
     for (const auto& [name, bytes] : images_) by_bytes[bytes].push_back(name);
@@ -215,7 +215,7 @@ class Reviewer {
     return {};
   }
 
-  // The paper without them, if it still compiles.
+  // Removes the figures from the paper, if it still compiles.
   Status RemoveFigures() {
     if (done_.removed.empty()) return {};
     std::string tex = tex_;
@@ -248,7 +248,7 @@ class Reviewer {
   const RunResults& results_;
   const std::string tex_;
   const CancelToken& cancel_;
-  std::map<std::string, std::string> images_;  // of figures/: name, bytes
+  std::map<std::string, std::string> images_;  // figures/: name to bytes
   Reviewed done_;
 };
 
@@ -277,9 +277,9 @@ enum class Kind : std::uint8_t { kText, kList, kScore, kFlag, kDecision };
 struct Field {
   std::string_view name;
   Kind kind = Kind::kText;
-  int highest = 0;  // of a score; the lowest is 1
+  int highest = 0;  // highest score; the lowest is 1
 };
-// In the order in which the form asks for them.
+// In the order of the form.
 constexpr Field kFields[] = {{"Summary"},
                              {"Strengths", Kind::kList},
                              {"Weaknesses", Kind::kList},
@@ -297,7 +297,7 @@ constexpr Field kFields[] = {{"Summary"},
                              {"Confidence", Kind::kScore, 5},
                              {"Decision", Kind::kDecision}};
 
-// A score in its range: a whole number, also as text ("3", "3: good").
+// Returns a score in its range: a whole number, also as text ("3", "3: good").
 std::optional<std::int64_t> ScoreOf(const Json& value, int highest) {
   double number = 0;
   if (value.is_string()) {
@@ -317,7 +317,7 @@ std::optional<std::int64_t> ScoreOf(const Json& value, int highest) {
   return static_cast<std::int64_t>(number);
 }
 
-// The value in the type of its field; else null and what is due.
+// Returns the value with its field's type; else null, with what is expected.
 Json Typed(const Field& field, const Json& value, std::string* fault) {
   const auto wrong = [&](std::string_view due) {
     *fault = fmt::format("{} must be {}", field.name, due);

@@ -77,7 +77,7 @@ class PaperWriter {
     return called;
   }
 
-  // What must not be compiled, and what is not written yet.
+  // Returns what must not be compiled, and what is not written yet.
   std::vector<std::string> FaultsOf(std::string_view tex) const {
     std::vector<std::string> faults = CheckLatex(tex, {.figures = parts_.figures, .keys = keys_});
     std::ranges::move(UnwrittenParts(tex, template_), std::back_inserter(faults));
@@ -108,12 +108,12 @@ class PaperWriter {
     return {};
   }
 
-  // A run that failed is asked for its paper again; the replies of before are in the journal.
+  // A failed run asks again under another label; the journal has the earlier replies.
   std::string Label() const {
     return parts_.attempt == 0 ? "" : fmt::format("writeup_retry{}", parts_.attempt);
   }
 
-  // What there is of the paper, for a person to finish.
+  // Keeps the incomplete paper for a person to finish.
   Result<Paper> KeepUnwritten() {
     if (!partly_.empty()) tex_ = partly_;
     const std::vector<std::string> parts = UnwrittenParts(tex_, template_);
@@ -124,7 +124,7 @@ class PaperWriter {
     return std::move(paper_);
   }
 
-  // What vision models said of the plots of the best nodes, which the figures are made of.
+  // What vision models said about the plots of the best nodes, which are the source of the figures.
   Json Descriptions() const {
     JsonArray descriptions;
     for (const StageResults& stage : results_.stages) {
@@ -175,13 +175,13 @@ class PaperWriter {
       DOSSIER_ASSIGN_OR_RETURN(std::string tex, ReadLatex(called.payload));
       if (tex == tex_) return {};
       Remember(std::exchange(tex_, std::move(tex)));
-      // What must not be compiled is only told of.
+      // A version that must not be compiled is only reported.
       if (FaultsOf(tex_).empty()) DOSSIER_RETURN_IF_ERROR(Build(tex_));
     }
     return {};
   }
 
-  // A version that is not the newest any more, as the turn of the model that it was.
+  // Adds a superseded version to the history as a turn of the model.
   void Remember(const std::string& version) {
     const std::string_view asked =
         history_.empty() ? "Write the paper." : "Write a better version.";
@@ -234,7 +234,7 @@ class PaperWriter {
   std::vector<std::string> keys_;
   Json summaries_;
   std::string template_;
-  std::string partly_;                   // a version that could be compiled, were all of it written
+  std::string partly_;                   // a version that could be compiled if it were complete
   std::string tex_;                      // the newest version
   std::vector<assembly::Turn> history_;  // those before it
   std::string kept_;  // the last one that compiled; else the last one that passed the checks

@@ -26,7 +26,7 @@
 namespace dossier::research {
 namespace {
 
-// Paths below `folder`, in byte order; of a file: itself, as its name.
+// Paths below `folder`, in byte order; for a file, only its name.
 struct Listing {
   std::vector<std::string> paths;  // relative
   std::string folder;
@@ -48,7 +48,7 @@ Result<Listing> List(const std::string& path, const CancelToken& cancel) {
     std::string_view inner = file;
     inner.remove_prefix(std::min(inner.size(), path.size()));
     while (inner.starts_with('/')) inner.remove_prefix(1);
-    // A repository's own folder is not what it holds.
+    // A repository's .git folder is not part of its content.
     if (inner == ".git" || inner.starts_with(".git/")) continue;
     listing.paths.emplace_back(inner);
   }
@@ -56,7 +56,7 @@ Result<Listing> List(const std::string& path, const CancelToken& cancel) {
   return listing;
 }
 
-// Hashes a file while it is read, so that a large one is not in memory as a whole.
+// Hashes a file in pieces, so that a large one is never entirely in memory.
 Status HashFile(const std::string& path, Sha256* hash, std::uint64_t* bytes,
                 const CancelToken& cancel) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -100,7 +100,7 @@ Status HashAll(const Listing& listing, Content* out, const CancelToken& cancel) 
   return {};
 }
 
-// Files and folders down to kTreeDepth names.
+// Returns files and folders down to kTreeDepth levels.
 std::vector<std::string> TreeOf(const std::vector<std::string>& paths) {
   std::vector<std::string> out;
   std::set<std::string> folders;
@@ -118,7 +118,7 @@ std::vector<std::string> TreeOf(const std::vector<std::string>& paths) {
   return out;
 }
 
-// The text of a small file; nothing of what is no text.
+// Returns the text of a small file; nothing if it is not text.
 std::optional<std::string> TextOf(const std::string& path) {
   struct stat info = {};
   if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
@@ -169,14 +169,14 @@ std::vector<ResourceText> TextsOf(const Listing& listing, const ContentOptions& 
 std::string Excerpt(std::string_view text, std::int64_t chars) {
   const auto all = static_cast<std::int64_t>(utf8::CodePoints(text));
   if (chars < 0 || all <= chars) return std::string(text);
-  constexpr std::int64_t kNoteRoom = 60;  // of the line between
+  constexpr std::int64_t kNoteRoom = 60;  // for the note between
   const auto room = static_cast<std::uint64_t>(std::max<std::int64_t>(0, chars - kNoteRoom));
   std::size_t end = 0;
   for (std::size_t line = 0; line < kHeadLines && end < text.size(); ++line) {
     const auto next = text.find('\n', end);
     end = next == text.npos ? text.size() : next + 1;
   }
-  // Where eight lines alone are too long, half of the room is the end's.
+  // If eight lines alone are too long, the end gets half of the room.
   std::string_view head = text.substr(0, end);
   if (utf8::CodePoints(head) > room) head = utf8::Prefix(text, room / 2);
   const std::uint64_t head_chars = utf8::CodePoints(head);
@@ -205,7 +205,7 @@ Result<Content> ReadContent(const std::string& path, const ContentOptions& optio
 
 namespace {
 
-constexpr Millis kTimeout{1'800'000};  // of one git call
+constexpr Millis kTimeout{1'800'000};  // per git call
 constexpr std::size_t kCommitLength = 40;
 
 bool IsCommit(std::string_view ref) {
@@ -213,7 +213,7 @@ bool IsCommit(std::string_view ref) {
          std::all_of(ref.begin(), ref.end(), [](char c) { return IsHexDigit(c); });
 }
 
-// What git said went wrong, in one line.
+// Returns git's error message, in one line.
 std::string Complaint(const ProcessResult& result) {
   std::string_view last;
   for (const std::string_view line : Split(result.err, '\n')) {
@@ -228,12 +228,12 @@ class Repository {
   Repository(const std::string& folder, const CancelToken& cancel)
       : folder_(std::filesystem::absolute(folder).string()), cancel_(cancel) {}
 
-  // A commit is fetched by name; a branch or tag without what was before it.
+  // A commit is fetched by name; a branch or tag without its history.
   Status Clone(const ResourceOrigin& origin) {
     const std::string address = RepositoryAddress(origin.repo);
     if (IsCommit(origin.ref)) {
       DOSSIER_RETURN_IF_ERROR(Git({"clone", "-q", "--no-checkout", "--", address, folder_}));
-      // Most servers have sent it with the branches; others are asked for it.
+      // Most servers have sent it with the branches; others must be asked for it.
       static_cast<void>(Git({"-C", folder_, "fetch", "-q", "origin", origin.ref}));
       return Git({"-C", folder_, "checkout", "-q", "--detach", origin.ref});
     }
@@ -285,7 +285,7 @@ Fetched FetchRepository(const ResourceOrigin& origin, const std::string& folder,
     return fetched;
   };
   if (!Exists(folder)) {
-    // Under another name until it is whole.
+    // Fetched under another name until it is complete.
     const std::string part = folder + ".part";
     if (const Status removed = RemoveAll(part); !removed) return fail(removed.error());
     const auto parent = std::filesystem::path(folder).parent_path().string();

@@ -30,14 +30,14 @@ bool HasParentStep(std::string_view path) {
   return std::find(parts.begin(), parts.end(), "..") != parts.end();
 }
 
-// A name becomes a folder.
+// Names are used as folder names.
 bool IsName(std::string_view name) {
   const bool plain = std::all_of(name.begin(), name.end(),
                                  [](char c) { return IsWordByte(c) || c == '-' || c == '.'; });
   return plain && !name.empty() && !name.starts_with('.') && name.size() <= kMaxNameLength;
 }
 
-// One entry of a list; what is wrong with it goes to `faults`.
+// Reads one entry of a list and adds its faults to `faults`.
 class EntryReader {
  public:
   EntryReader(const Json& entry, std::string where, std::vector<std::string>* faults)
@@ -67,7 +67,7 @@ class EntryReader {
       if (need == Need::kRequired) Fault(key, "is missing");
       return "";
     }
-    // A ref such as 1234567 reads as a number.
+    // YAML reads a ref such as 1234567 as a number.
     if (value->is_int64()) return std::to_string(value->as_int64());
     if (!value->is_string() || value->as_string().empty()) {
       Fault(key, "must be a text that is not empty");
@@ -121,7 +121,7 @@ class EntryReader {
     return out;
   }
 
-  // A path below the workspace; "" if it is wrong.
+  // Checks a path below the workspace; returns "" if it is wrong.
   std::string Inner(std::string_view key, const std::string& path) const {
     if (path.starts_with('/') || HasParentStep(path)) {
       Fault(key, fmt::format("\"{}\" leaves the workspace", path));
@@ -229,7 +229,7 @@ class FileReader {
     Keep(entry, "dest", std::move(origin));
   }
 
-  // git and others would take these as options or as programs to start.
+  // git and others would treat these as options or as programs to start.
   static void CheckRepo(const EntryReader& entry, std::string_view key, std::string_view repo) {
     const bool strange = repo.starts_with('-') || repo.find("::") != repo.npos ||
                          repo.find_first_of(" \t\r\n'\"\\") != repo.npos;
@@ -267,7 +267,7 @@ class FileReader {
                                     name, kMaxNameLength));
   }
 
-  // Absolute, under the workspace mount; "" if it is not.
+  // Returns an absolute path under the workspace mount; "" if it is not.
   std::string Mount(const EntryReader& entry, std::string_view key, const std::string& path) const {
     if (path.empty()) return "";
     const std::string& mount = place_.workspace_mount;
@@ -278,7 +278,7 @@ class FileReader {
       entry.Fault(key, fmt::format("\"{}\" is not under {}", path, mount));
       return "";
     }
-    // They part the two sides of a bind.
+    // These characters separate the two sides of a bind.
     if (whole.find_first_of(":,\n") != std::string::npos) {
       entry.Fault(key, fmt::format("\"{}\" holds a colon, a comma or a line end", path));
       return "";

@@ -7,7 +7,7 @@ namespace {
 
 enum class Default : std::uint8_t { kNo, kYes };
 
-// Bits of the phases in which something is shown.
+// Bit set of the phases in which something is shown.
 constexpr unsigned In(std::initializer_list<Phase> phases) {
   unsigned bits = 0;
   for (const Phase phase : phases) bits |= 1u << static_cast<unsigned>(phase);

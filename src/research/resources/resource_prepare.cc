@@ -22,13 +22,13 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 3> kAvailability = {"available", "missing", "pending_fetch"};
 constexpr std::array<std::string_view, 3> kFetchStatus = {"available", "failed", "pending"};
 
-// Where an origin lies on this machine, and how that went.
+// The path of an origin on this machine, and the result of fetching it.
 struct Located {
-  std::string path;  // "": not here
+  std::string path;  // "": not on this machine
   Fetched fetched;
 };
 
-// Keys in alphabetical order, so that the same item is the same bytes.
+// Keys are in alphabetical order, so that equal items have equal bytes.
 JsonObject NormalisedItem(const ResourceItem& item) {
   return {{"class", ResourceClassName(item.kind)},
           {"include_content", OrNull(item.include_content)},
@@ -45,7 +45,7 @@ JsonObject NormalisedItem(const ResourceItem& item) {
           {"source", ResourceSourceName(item.source)}};
 }
 
-// Without the path on this machine; of a repository on it, the name alone.
+// Omits the path on this machine; a local repository keeps only its name.
 JsonObject NormalisedOrigin(const ResourceOrigin& origin) {
   const bool here = origin.repo.starts_with('/') || origin.repo.starts_with("file://");
   return {{"mount", origin.mount},
@@ -62,7 +62,7 @@ std::string IdOf(const ResourceItem& item) {
                      ResourceSourceName(item.source), item.resource, item.path);
 }
 
-// "/workspace/mesh" and "." give "/workspace/mesh".
+// "/workspace/mesh" with "." gives "/workspace/mesh".
 std::string Below(const std::string& folder, const std::string& path) {
   std::string whole = (fs::path(folder) / path).lexically_normal().string();
   while (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
@@ -154,7 +154,7 @@ class Builder {
     return {};
   }
 
-  // A resume finds the same index, and so keeps its time.
+  // A resume finds the same index, and so keeps its creation time.
   std::string CreatedAt() const {
     if (!place_.run_folder.empty()) {
       const auto text =
@@ -187,7 +187,7 @@ class Builder {
     return out;
   }
 
-  // On this machine; "" if a link, which may be one of a repository, leads out of the resource.
+  // Returns the path on this machine; "" if a link leads out of the resource.
   std::string PlaceOf(const ResourceItem& item) {
     std::error_code error;
     const fs::path root = fs::canonical(located_[item.resource].path, error);
@@ -195,7 +195,7 @@ class Builder {
     return place ? place->string() : std::string();
   }
 
-  // The digest of what is there; "" if nothing is.
+  // Reads the content and returns its digest; "" if there is none.
   Result<std::string> ReadInto(const std::string& path, IndexedItem* out) {
     if (path.empty()) {
       out->reason = fmt::format("a link leads {} out of {}", out->item.path, out->item.resource);
@@ -239,7 +239,7 @@ class Builder {
     return {};
   }
 
-  // A copy of what may change while a run goes on.
+  // Copies resources that may change during a run.
   Status Stage(const IndexedItem& item) {
     const bool wanted = IsStaged(item.item.kind) && item.availability == Availability::kAvailable;
     if (!wanted) return {};
@@ -250,7 +250,7 @@ class Builder {
     const std::string part = to + ".part";
     std::error_code error;
     if (fs::is_directory(from, error)) {
-      // Links are left out: they may lead anywhere.
+      // Links are not copied: they may lead anywhere.
       DOSSIER_RETURN_IF_ERROR(CopyWorkspace(from.string(), part, CopiedLinks::kNone));
     } else {
       DOSSIER_RETURN_IF_ERROR(RemoveAll(part));

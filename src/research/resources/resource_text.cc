@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kMaxIndexText = 2000;   // code points
 constexpr std::uint64_t kMaxRecordText = 6000;  // code points of an archival record
-constexpr std::uint64_t kMaxIndexJson = 8000;   // bytes of the core key; then ids alone
+constexpr std::uint64_t kMaxIndexJson = 8000;   // bytes of the core key; above it only ids are kept
 constexpr std::size_t kShownTree = 200;         // entries
 constexpr std::string_view kHowToUse =
     "Search archival memory for `resource:CLASS:NAME` to read one of them.";
@@ -32,7 +32,7 @@ const ResourceOrigin* OriginOf(const ResourceIndex& index, const IndexedItem& it
   return found == index.origins.end() ? nullptr : &*found;
 }
 
-// What phase 1 must run for a resource that is not there yet.
+// Returns the command that phase 1 must run for a resource that is not there yet.
 std::string InstallText(const ResourceOrigin& origin) {
   const std::string revision = origin.ref.empty() ? "" : " --revision " + origin.ref;
   if (origin.source == ResourceSource::kHuggingFace) {
@@ -43,7 +43,7 @@ std::string InstallText(const ResourceOrigin& origin) {
   return "";
 }
 
-// "document `doc` at /workspace/mesh/README.md (available)", with notes and how to get it.
+// Returns "document `doc` at /workspace/mesh/README.md (available)", with notes and how to get it.
 std::string HeadLine(const ResourceIndex& index, const IndexedItem& item) {
   std::string line = fmt::format("{} `{}` at {} ({})", ResourceClassName(item.item.kind),
                                  item.item.name, item.mount, StatusText(item));
@@ -141,7 +141,7 @@ std::string RecordText(const ResourceIndex& index, const IndexedItem& item) {
   return Excerpt(text, static_cast<std::int64_t>(kMaxRecordText));
 }
 
-// Of the core key: what a program may look up; ids alone where there are many.
+// Returns the core key, which programs may look up; only ids if there are many items.
 std::string CoreJson(const ResourceIndex& index) {
   const std::string whole = ToJson(ResourceIndexJson(index));
   if (whole.size() <= kMaxIndexJson) return whole;

@@ -17,18 +17,18 @@
 namespace dossier::research {
 namespace {
 
-constexpr int kLatest = 3;  // runs that are measured
+constexpr int kLatest = 3;  // number of runs measured
 constexpr double kNanoOfDollar = 1e9, kSecondsOfHour = 3600;
-// Where nothing was measured: what a call adds to the first prompt's tokens, and a reply's.
+// Defaults without measurements: tokens that a call adds to the first prompt, and of a reply.
 constexpr std::int64_t kOwnTokens = 1'500, kReplyTokens = 1'000;
 
-// How often a run asks at a call site: in the life of one node, at the end of a stage, once.
+// Number of questions at a call site: per node, per stage end, per run.
 struct Asked {
   std::string_view site;
   double node = 0, stage = 0, run = 0;
 };
 
-// As a run of programs that mostly work asks; phase 1 takes two steps.
+// Assumes that most programs work, and that phase 1 takes two steps.
 std::vector<Asked> AskedOf(const RunOrder& order) {
   const RunConfig& config = order.config;
   const bool split = config.exec.phase_mode == PhaseMode::kSplit;
@@ -70,7 +70,7 @@ std::vector<Asked> AskedOf(const RunOrder& order) {
   return asked;
 }
 
-// Nodes that the stages make: one round where a stage may end early, else its cap.
+// Nodes that the stages make: from one round, if a stage may end early, to its limit.
 Range NodesOf(const RunOrder& order) {
   Range nodes;
   for (const int stage : order.stages) {
@@ -86,7 +86,7 @@ Range NodesOf(const RunOrder& order) {
   return nodes;
 }
 
-// Calls and tokens of one role, as real numbers: a part of a call is one on the mean.
+// Calls and tokens of one role, as real numbers, since means of calls are fractional.
 struct Share {
   double calls = 0, input = 0, output = 0, cached = 0, cache_write = 0;
 
@@ -108,7 +108,7 @@ Share ShareOf(const model::UsageSum& usage) {
           .cache_write = static_cast<double>(usage.total.cache_write)};
 }
 
-// What `nodes` nodes take, in the measured mean. What the runs asked beside nodes is in it.
+// Returns what `nodes` nodes use, by the measured mean, which includes the run's other calls.
 Shares Measured(const MeasuredRuns& before, double nodes) {
   Shares shares;
   for (const auto& [role, usage] : before.roles) {

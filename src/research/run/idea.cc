@@ -18,7 +18,7 @@ constexpr std::string_view kRisks = "Risk Factors and Limitations";
 struct Heading {
   std::string_view name;
   enum class Need : std::uint8_t { kRequired, kOptional } need;
-  std::string_view other = {};  // a second name
+  std::string_view other = {};  // alternative name
 };
 
 constexpr std::array kHeadings = {
@@ -45,7 +45,7 @@ constexpr std::string_view kExample =
     "## Risk Factors and Limitations\n"
     "Timings of small inputs are noisy.\n";
 
-// "short_hypothesis" and "Short Hypothesis" are one name.
+// Treats "short_hypothesis" and "Short Hypothesis" as the same name.
 std::string Folded(std::string_view name) {
   std::string out;
   for (const char c : ToLowerAscii(name)) {
@@ -64,7 +64,7 @@ const Heading* FindHeading(std::string_view name) {
 }
 
 struct MarkdownHeading {
-  std::size_t level = 0;  // 1 to 6; 0: the line is none
+  std::size_t level = 0;  // 1 to 6; 0: not a heading
   std::string_view text;
 };
 
@@ -77,7 +77,7 @@ MarkdownHeading ReadHeading(std::string_view line) {
   return {level, TrimSpace(text)};
 }
 
-// A fence of code, in which `#` is no heading.
+// A code fence, inside which `#` does not start a heading.
 class Fence {
  public:
   bool Holds(std::string_view line) {
@@ -95,7 +95,7 @@ class Fence {
   std::string_view open_;
 };
 
-// What stands under each heading. A heading below a known part belongs to its text.
+// Collects the text under each heading. A heading below a known part belongs to its text.
 class MarkdownReader {
  public:
   std::vector<Idea::Part> Read(std::string_view text) {
@@ -111,7 +111,7 @@ class MarkdownReader {
  private:
   bool Begins(const MarkdownHeading& heading) {
     std::string_view name = heading.text, rest;
-    // "# Title: Sorting" says both in one line.
+    // "# Title: Sorting" has both in one line.
     const auto colon = name.find(':');
     if (colon != name.npos && FindHeading(name.substr(0, colon))) {
       rest = TrimSpace(name.substr(colon + 1));
@@ -124,7 +124,7 @@ class MarkdownReader {
     name_ = std::string(known ? known->name : name);
     body_ = rest.empty() ? "" : fmt::format("{}\n", rest);
     if (!known && heading.level == 1 && parts_.empty()) {
-      // The document's own heading: the title, unless a heading of that name follows.
+      // The document's own heading is the title, unless a heading "Title" follows.
       parts_.push_back({std::string(kTitle), Json(name)});
       named_by_heading_ = true;
       level_ = 0;
@@ -156,7 +156,7 @@ class MarkdownReader {
 Result<std::vector<Idea::Part>> ReadJson(std::string_view text, std::string_view file) {
   auto json = ParseJson(text);
   if (!json) return MakeError(ErrorCode::kDamaged, "{}: {}", file, json.error().message);
-  // Lists of one idea are a common form.
+  // A list with one idea is a common form.
   if (json->is_array() && json->as_array().size() == 1) *json = Json(json->as_array().front());
   if (!json->is_object()) {
     return MakeError(ErrorCode::kDamaged, "{}: an idea is one JSON object", file);
@@ -194,7 +194,7 @@ Status CheckComplete(const Idea& idea, std::string_view file) {
                    Join(missing, ", "), kExample);
 }
 
-// Known parts in their fixed order, the others behind them.
+// Returns known parts in their fixed order, followed by the others.
 Result<Idea> Ordered(std::vector<Idea::Part> parts, std::string_view file) {
   Idea idea;
   for (const Heading& heading : kHeadings) {

@@ -28,7 +28,7 @@ std::string In(const std::string& folder, std::string_view name) {
   return fmt::format("{}/{}", folder, name);
 }
 
-// Whether what is below `path`, relative to the run's folder, is seen from inside of a jail only.
+// Returns true if only jails see what is below `path`, which is relative to the run folder.
 bool IsLeftToCommands(const fs::path& path) {
   const std::vector<fs::path> parts(path.begin(), path.end());
   if (parts.size() == 3 && parts[0] == "nodes") return parts[2] == "workspace";
@@ -41,8 +41,8 @@ bool IsHeld(const fs::path& within) {
   return top == run_files::kData || top == run_files::kResources;
 }
 
-// Whether the way to `within`, relative to `root`, passes a link, or what a command may exchange
-// for another link while the run works.
+// Returns true if the path to `within`, relative to `root`, contains a link, or something that a
+// command may replace by a link during the run.
 bool PassesLinkOrCommands(const fs::path& root, const fs::path& within) {
   std::error_code error;
   fs::path part;
@@ -54,7 +54,7 @@ bool PassesLinkOrCommands(const fs::path& root, const fs::path& within) {
   return false;
 }
 
-// "a/.." is not where it seems to be if a is a link.
+// "a/.." is not the parent folder of a if a is a link.
 bool TurnsBack(const fs::path& target) {
   bool named = false;
   for (const fs::path& name : target) {
@@ -64,8 +64,8 @@ bool TurnsBack(const fs::path& target) {
   return false;
 }
 
-// Where an absolute `target` is below `root`, which may be reached by links from outside; else
-// empty.
+// Returns the place of an absolute `target` below `root`, which may be reached by links from
+// outside; else empty.
 fs::path BelowRoot(const fs::path& target, const fs::path& root) {
   std::error_code error;
   fs::path part;
@@ -76,10 +76,10 @@ fs::path BelowRoot(const fs::path& target, const fs::path& root) {
   return {};
 }
 
-// A link to what is not there is as bad as one that leads out: who writes there makes it. Files
-// that came from elsewhere may link to each other as they like, since nothing is written there.
+// A link to a missing target is as bad as one that leads out: writing through it creates the
+// target. Files that came from elsewhere may link to each other, since nothing is written there.
 bool LeadsOut(const fs::path& link, const fs::path& root) {
-  constexpr int kMaxHops = 40;  // as the kernel's
+  constexpr int kMaxHops = 40;  // the kernel's limit
   std::error_code error;
   const fs::path from = link.lexically_relative(root);
   if (IsHeld(from)) {
@@ -149,7 +149,7 @@ Status CheckRunFolder(const std::string& folder) {
   std::error_code error;
   const fs::path root = fs::canonical(folder, error);
   if (error) return MakeErrnoError(error.value(), folder);
-  // What this user may not enter, nothing is read from or written to.
+  // Folders that this user may not enter are neither read nor written.
   constexpr auto kOptions = fs::directory_options::skip_permission_denied;
   for (fs::recursive_directory_iterator at(root, kOptions, error), end; !error && at != end;
        at.increment(error)) {
@@ -166,7 +166,7 @@ Status CheckRunFolder(const std::string& folder) {
     }
     if (IsLeftToCommands(at->path().lexically_relative(root))) at.disable_recursion_pending();
   }
-  // A run that works meanwhile may take files away.
+  // A run active at the same time may remove files.
   const bool failed = error && error != std::errc::no_such_file_or_directory;
   if (failed) return MakeErrnoError(error.value(), folder);
   return {};

@@ -20,7 +20,7 @@ std::string_view StateOf(const Node& node) {
   return node.is_buggy_plots && !node.is_buggy ? "no valid plot" : "buggy";
 }
 
-// "draft 1"; of a node that nobody has named yet the beginning of its id.
+// Returns "draft 1"; for an unnamed node the first part of its id.
 std::string NameOf(const Node& node) {
   return node.name.empty() ? node.id.substr(0, 8) : node.name;
 }
@@ -64,7 +64,7 @@ void AddStage(const StageResults& stage, std::string* out) {
   if (!stage.notes.empty()) *out += fmt::format("\n{}\n", TrimSpace(stage.notes));
 }
 
-// What a model is told of the run: the plain report, whose facts it may only put into words.
+// Asks a model to put the plain report's facts into words; it is shown nothing else.
 Result<std::optional<std::string>> AskReport(const Driver& driver, const std::string& plain,
                                              const CancelToken& cancel) {
   const CallRequest request{.site = "report",

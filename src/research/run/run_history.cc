@@ -39,7 +39,7 @@ class Replay {
     WorkingTime time;
     DOSSIER_RETURN_IF_ERROR(log_.ForEach([&](const store::StoredEvent& stored) -> Status {
       time.See(stored.type, stored.time);
-      // Most events are of other types, and long.
+      // Most events are of other types, and long: they are skipped.
       if (std::ranges::find(kSeen, stored.type) == std::end(kSeen)) return {};
       DOSSIER_ASSIGN_OR_RETURN(Json data, ParseJson(stored.data, store::kMaxEventDepth + 1));
       if (!data.is_object()) {
@@ -125,7 +125,7 @@ class Replay {
     DOSSIER_ASSIGN_OR_RETURN(Node node, ReadNode(*json));
     finished_.insert(node.id);
     node.children.clear();
-    node.usage = log_.UsageOf(node.id);  // calls that came after its end count, too
+    node.usage = log_.UsageOf(node.id);  // includes calls made after its end
     StageOf(node.stage).tree.nodes.push_back(std::move(node));
     return {};
   }
@@ -147,7 +147,7 @@ class Replay {
     out_.results.best_node = Text(data, "best_node");
   }
 
-  // A prompt that shows memory reads it once; then there is what the model asked for.
+  // A prompt that shows memory counts as one read, plus the reads that the model requested.
   void CountReads(const store::Event& event) {
     const Json* shown = Find(event.data, "memory");
     std::int64_t reads = shown ? 1 : 0;
@@ -161,7 +161,7 @@ class Replay {
     if (reads > 0) out_.memory_reads[Text(event.data, "phase")] += reads;
   }
 
-  // A name holds at once, the rest from the round on that took it.
+  // Names apply at once, other orders from the round that took them.
   void Steer() {
     out_.steered = orders_.taken;
     for (auto& [line, order] : orders_.NotTaken(log_.folder())) {
@@ -170,7 +170,7 @@ class Replay {
     SteerNodes(out_.steered, &out_.results, out_.unfinished);
   }
 
-  // In the order of steps, whichever slot ended first, and with its children.
+  // Sorts nodes by step, whichever slot ended first, and sets their children.
   static void Complete(StageResults* stage) {
     auto& nodes = stage->tree.nodes;
     std::stable_sort(nodes.begin(), nodes.end(),
@@ -183,7 +183,7 @@ class Replay {
     }
   }
 
-  // Until a run says which is best, the best by metric of the last stage that has a good one.
+  // Until the run records it: the best by metric of the last stage that has a good node.
   void SetBest() {
     const std::string& primary = out_.primary_metric = PrimaryMetric(log_.folder());
     for (StageResults& stage : out_.results.stages) {

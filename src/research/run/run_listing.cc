@@ -7,7 +7,7 @@
 namespace dossier::research {
 namespace {
 
-// As the journal names the ends of all runs.
+// Maps to the status names that the journal uses for all runs.
 std::string_view StatusOfEnd(std::string_view end) {
   if (end == RunEndName(RunEnd::kDone)) return "final";
   return end == RunEndName(RunEnd::kFailed) ? "failed" : "partial";
@@ -24,13 +24,13 @@ void RunListing::See(const store::Event& event) {
     done = End(event);
   }
   if (done) return;
-  journal_.reset();  // nothing more is tried
+  journal_.reset();  // gives up for good
   if (options_.warn) {
     options_.warn(fmt::format("`dossier runs` does not list this run: {}", done.error().message));
   }
 }
 
-// A run that another machine began, or whose entry was removed, gets one when it is resumed.
+// A run that was begun on another machine, or whose entry was removed, gets one when resumed.
 Status RunListing::Begin(const store::Event& event) {
   DOSSIER_ASSIGN_OR_RETURN(
       journal_, store::Journal::Open(

@@ -29,7 +29,7 @@ tl::unexpected<Error> Wrong(const std::string& path, std::string_view field) {
   return MakeError(ErrorCode::kDamaged, "{}: {} is missing or wrong", path, field);
 }
 
-// "2" of "1-4" or "2"; unset: no stage.
+// Parses one stage number, such as "2" of "1-4"; unset if it is none.
 std::optional<int> StageOf(std::string_view text) {
   if (text.size() != 1 || text[0] < '1' || text[0] > '4') return std::nullopt;
   return text[0] - '0';

@@ -27,8 +27,8 @@ std::string InFolder(const RunOrder& order, std::string_view name) {
   return fmt::format("{}/{}", order.folder, name);
 }
 
-// A resume may change limits, models, max_parallel and --until, nothing else. What the run began
-// with is in its journal: its files may have been edited since.
+// A resume may change only limits, models, max_parallel and --until. It compares with the start
+// values in the journal, because the run's files may have been edited since.
 Status RefuseChanges(const RunOrder& order, const JsonObject& started) {
   if (FindString(Json(started), "idea_sha256") != Sha256Hex(order.idea)) {
     return MakeError(
@@ -46,7 +46,7 @@ Status RefuseChanges(const RunOrder& order, const JsonObject& started) {
                    Join(changed, ", "));
 }
 
-// A resume finds most as it would write it.
+// On a resume most files already have this content.
 Status WriteChanged(const RunOrder& order, std::string_view name, const std::string& text) {
   const std::string path = InFolder(order, name);
   const auto before = ReadRegularFile(path, text.size());
@@ -67,7 +67,7 @@ Status WriteOrder(const RunOrder& order, const Idea& idea) {
   return WriteApproved(order, run_files::kResourceFile, order.resources);
 }
 
-// What the run was asked to do stands as it was at its start, but for how models are reached now.
+// Keeps the order as recorded at the start, except how models are reached now.
 Status KeepRecord(const RunOrder& order, const std::string& run, const std::string& title) {
   RunRecord record = RecordOf(order, run, title);
   if (Exists(InFolder(order, run_files::kRun))) {
@@ -78,13 +78,13 @@ Status KeepRecord(const RunOrder& order, const std::string& run, const std::stri
   return WriteApproved(order, run_files::kRun, RunRecordText(record));
 }
 
-// The same for every run of this idea with this seed: a recording of one is replayed by another.
+// Equal for all runs of this idea with this seed, so that one can replay another's recording.
 std::string NodeKeyOf(const RunOrder& order) {
   return Sha256Hex(fmt::format("dossier/nodes\n{}\n{}", order.config.seed, order.idea))
       .substr(0, 32);
 }
 
-// Of everything that is recorded: the order's own, and the run's entry in the user's journal.
+// Passes every recorded event to the order's watch and to the run's entry in the user's journal.
 RunLog::Watch WatchOf(const RunOrder& order, StartedRun* setup) {
   if (order.journal_folder.empty()) return order.watch;
   setup->listing =
@@ -99,7 +99,7 @@ RunLog::Watch WatchOf(const RunOrder& order, StartedRun* setup) {
   };
 }
 
-// How often a resume says that what failed is tried again: once, or not.
+// Returns how many retries of failed work a resume requests: one or none.
 int Retries(std::string_view resumed) {
   const auto data = ParseJson(resumed);
   return data && FindBool(*data, kRetryFailed).value_or(false) ? 1 : 0;
@@ -133,17 +133,17 @@ Status OpenLog(const RunOrder& order, StartedRun* setup) {
   DOSSIER_ASSIGN_OR_RETURN(const store::Event started,
                            setup->log->journal().EventAt(setup->log->run(), 1));
   DOSSIER_RETURN_IF_ERROR(RefuseChanges(order, started.data));
-  // Of a run that began before keys were kept, ids came from its own id.
+  // A run begun before keys were stored derived node ids from its run id.
   setup->driver.node_key = FindString(Json(started.data), "node_key").value_or(setup->log->run());
   return {};
 }
 
-// Until here a resume changes nothing: one that is refused leaves the end of the run and its
-// reason. Before anything else is journalled, as the time of work is counted from here.
+// Up to here a resume changes nothing: a refused one keeps the run's end and reason. Must come
+// before anything else is journalled, since working time is counted from here.
 Status GoOn(const RunOrder& order, StartedRun* setup) {
   if (order.mode != RunOrder::Mode::kResume || setup->goes_on) return {};
   for (const std::string_view role : Roles()) {
-    // Without a model that sees, plots are not looked at; after a limit nobody is asked.
+    // Without a vision model plots are not analysed; after a limit no model is asked.
     if (role == "vlm" || !ReachedLimit(order.config, setup->spent).empty()) continue;
     DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const driver::BoundModel model,
                              order.open_model(std::string(role)));
@@ -170,7 +170,7 @@ Status OpenMemory(const RunOrder& order, const MemoryOptions& options, StartedRu
   return {};
 }
 
-// What templates say of the run (CallerOptions::variables).
+// Returns what templates say about the run (CallerOptions::variables).
 std::map<std::string, std::string> Variables(const RunOrder& order) {
   const RunConfig& config = order.config;
   std::map<std::string, std::string> variables = {
@@ -182,7 +182,7 @@ std::map<std::string, std::string> Variables(const RunOrder& order) {
   return variables;
 }
 
-// Tells `status` why a call waits; without this file nothing waits.
+// Reports to `status` why a call waits; without this file nothing is waiting.
 std::function<void(std::string_view, Millis)> WaitTeller(const RunOrder& order) {
   return [path = InFolder(order, run_files::kWaiting), clock = order.clock](std::string_view reason,
                                                                             Millis left) {
@@ -190,7 +190,7 @@ std::function<void(std::string_view, Millis)> WaitTeller(const RunOrder& order) 
                              {"seconds", left.count() / 1000},
                              {"since", FormatTime(clock->WallNow())}};
     static_cast<void>(MakeFolders(path.substr(0, path.rfind('/'))));
-    static_cast<void>(WriteFileAtomic(path, ToJson(waiting)));  // a display; the call goes on
+    static_cast<void>(WriteFileAtomic(path, ToJson(waiting)));  // for display; the call goes on
   };
 }
 
@@ -239,7 +239,7 @@ Result<MachineFacts> ProbeNow(const RunOrder& order, const CancelToken& cancel) 
       cancel);
 }
 
-// A resumed run goes on in the image that it began with.
+// A resumed run must use the image that it began with.
 Status CheckImage(const RunOrder& order, const MachineFacts& before) {
   if (before.container_digest == "NA") return {};
   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<ExecBackend> backend, order.backend(kProbeWorker));
@@ -269,7 +269,7 @@ Status FindMachine(const RunOrder& order, StartedRun* setup, const CancelToken& 
   return {};
 }
 
-// Prompts from here on show what the resources are now.
+// Journals that resources changed; prompts from here on show the new ones.
 Status TellOfChange(std::string_view before, std::string_view now, RunLog& log) {
   const std::string key = fmt::format("resources/{}", now);
   if (before == now || log.Has("warning", key)) return {};
@@ -289,7 +289,7 @@ Status FindResources(const RunOrder& order, StartedRun* setup, const CancelToken
       .workspace_mount = order.config.exec.workspace_mount};
   DOSSIER_ASSIGN_OR_RETURN(const ResourceFile file, ReadResourceFile(order.resources, place));
   Services& services = setup->driver.services;
-  // Without a way to fetch literature there is no network for resources either (--offline).
+  // If literature cannot be fetched, resources have no network either (--offline).
   const ResourcePlace at{
       .run_folder = order.folder,
       .clock = order.clock,
@@ -314,7 +314,7 @@ Status FindResources(const RunOrder& order, StartedRun* setup, const CancelToken
                          {{"digest", ready.index.digest}, {"items", ready.index.items.size()}});
 }
 
-// Whether a file there can be had here without a copy of its bytes.
+// Returns true if a file there can be cloned here without copying its bytes.
 bool SharesBlocks(const std::string& from, const std::string& to) {
   std::error_code error;
   for (fs::recursive_directory_iterator entry(from, error), end; !error && entry != end;
@@ -328,7 +328,7 @@ bool SharesBlocks(const std::string& from, const std::string& to) {
   return true;
 }
 
-// 5.3, copy_data: every workspace has data of its own, or all read the same.
+// 5.3, copy_data: each workspace gets its own data, or all read the same.
 Status FindData(const RunOrder& order, StartedRun* setup) {
   const std::string& folder = order.config.data_folder;
   if (folder.empty()) return {};
@@ -354,7 +354,7 @@ Status FindData(const RunOrder& order, StartedRun* setup) {
   return {};
 }
 
-// A vision model that cannot be opened is none: plots are then not looked at.
+// A vision model that cannot be opened counts as none: plots are then not analysed.
 Services::Vision VisionOf(const RunOrder& order) {
   const auto model = order.open_model
                          ? order.open_model("vlm")

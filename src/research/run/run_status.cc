@@ -36,7 +36,7 @@ ResearchState StateOfEnd(RunEnd end) {
   return ResearchState::kDone;
 }
 
-// What a running process said last about a wait, if its time is not over.
+// Returns the running process's last report of a wait, unless its time is over.
 std::optional<ResearchProgress::Waiting> ReadWaiting(const std::string& folder,
                                                      const Clock& clock) {
   const auto text = ReadRegularFile(folder + "/" + std::string(run_files::kWaiting), 1 << 16);
@@ -69,7 +69,7 @@ char MarkOf(const Node& node, std::string_view best) {
   return IsGood(node) ? ' ' : '!';
 }
 
-// "draft 1", or the beginning of an id that no node of the history has.
+// Returns "draft 1", or the first part of an id that no node of the history has.
 std::string NameOf(const RunHistory& history, const std::string& id) {
   if (const Node* node = history.results.Find(id)) return node->name;
   for (const Node& node : history.unfinished) {
@@ -86,7 +86,7 @@ std::string WhatOf(const SteerOrder& order) {
   return std::string(kStates[static_cast<std::size_t>(order.kind)]);
 }
 
-// Whether both are a word about the same thing: a hint, or where the search works.
+// Returns true if both orders are about the same thing: a hint, or where the search works.
 bool IsOfSame(const SteerOrder& a, const SteerOrder& b) {
   return a.node == b.node && (a.kind == SteerKind::kHint) == (b.kind == SteerKind::kHint);
 }
@@ -95,7 +95,7 @@ bool TakesBack(const SteerOrder& order) {
   return order.kind == SteerKind::kFree || (order.kind == SteerKind::kHint && order.text.empty());
 }
 
-// The last word about each thing of a node, without names, which are seen anyway.
+// Returns the last order about each property of a node, except names, which are shown anyway.
 std::vector<SteerOrder> LastOrders(const std::vector<SteerOrder>& orders) {
   std::vector<SteerOrder> last;
   for (const SteerOrder& order : orders) {
@@ -111,14 +111,14 @@ std::string_view SteerName(Steer steer) {
   return kNames[static_cast<std::size_t>(steer)];
 }
 
-// A text from a model or a program in a line of ours: neither a line of its own nor an escape
-// sequence, whatever reads it.
+// Makes a model's or program's text safe inside one of our lines: no line breaks, no escape
+// sequences.
 std::string InLine(std::string_view text) {
   const std::string line = ReplaceAll(utf8::Sanitize(text), "\n", " ");
   return utf8::CleanForTerminal(ReplaceAll(line, "\t", " "));
 }
 
-// What a line of a node ends in: how it went.
+// Returns the end of a node's line: how it went.
 std::string Outcome(const Node& node) {
   if (node.is_seed_agg_node) return "mean and plot of the reruns";
   if (node.metric) return MetricText(*node.metric);
@@ -129,7 +129,7 @@ std::string Outcome(const Node& node) {
 
 enum class Made : std::uint8_t { kFinished, kRunning };
 
-// Each node once, behind its parent, whatever a damaged journal says of parents.
+// Lists each node once, after its parent, whatever a damaged journal says about parents.
 class TreeLines {
  public:
   TreeLines(const RunHistory& history, const StageResults& stage)
@@ -143,13 +143,13 @@ class TreeLines {
     for (const Node& node : history.unfinished) {
       if (node.stage == stage.name && !by_id_.Find(node.parent_id)) AddRunning(node, 0);
     }
-    for (const Node& node : stage_.tree.nodes) AddAll(node);  // those of a ring
+    for (const Node& node : stage_.tree.nodes) AddAll(node);  // nodes whose parents form a cycle
   }
 
   std::string Text() && { return std::move(out_); }
 
  private:
-  static constexpr std::size_t kDeepest = 40;  // levels that are indented
+  static constexpr std::size_t kDeepest = 40;  // maximum indentation level
 
   struct Next {
     const Node* node;
@@ -157,7 +157,7 @@ class TreeLines {
     Made made;
   };
 
-  // With what is below it. A chain of nodes may be longer than the stack is deep.
+  // Adds a node and its descendants, iteratively: a chain of nodes may exceed the stack depth.
   void AddAll(const Node& root) {
     std::vector<Next> next = {{&root, 0, Made::kFinished}};
     while (!next.empty()) {
@@ -172,7 +172,7 @@ class TreeLines {
     }
   }
 
-  // The last one first.
+  // Pushes the last child first.
   void PushBelow(const Node& node, std::size_t depth, std::vector<Next>* next) const {
     const auto running = running_.find(node.id);
     if (running != running_.end()) {
@@ -238,7 +238,7 @@ JsonObject NodeLine(const Node& node, std::string_view best, Made made) {
           {"tokens", node.usage.tokens()}};
 }
 
-// The fields that a line needs: long texts of an event are kept elsewhere.
+// Returns the fields that a line needs: long texts of an event are stored elsewhere.
 JsonObject ShortNode(const Json& data) {
   JsonObject out;
   const Json* node = Find(data, "node");
@@ -297,7 +297,7 @@ ResearchProgress StatusOf(const RunHistory& history, const Clock& clock) {
   for (const SteerOrder& order : LastOrders(history.left)) {
     const bool holds =
         std::ranges::any_of(in_force, [&](const SteerOrder& one) { return IsOfSame(one, order); });
-    // After the end no round comes; what was never in force need not be taken back.
+    // After the end there is no next round; what was never in force need not be undone.
     if (history.end == RunEnd::kDone || (TakesBack(order) && !holds)) continue;
     status.steered.push_back(
         {NameOf(history, order.node), WhatOf(order), ResearchProgress::Steered::Since::kNextRound});
@@ -452,7 +452,7 @@ std::string EventLine(const store::Event& event) {
     return fmt::format("{} ended; {}", text("stage"),
                        best.empty() ? "no program is good" : "best " + best.substr(0, kShortId));
   }
-  // A call that failed is told again by whoever asked, with what comes of it.
+  // The caller reports a failed call again, with its consequence.
   if (event.type == "warning" && text("code") == "call_failed") return "";
   if (event.type == "warning") return "warning: " + text("text");
   if (event.type == "limit.reached") return "limit reached: " + text("reason");

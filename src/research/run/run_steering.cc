@@ -13,7 +13,7 @@
 namespace dossier::research {
 namespace {
 
-// The nodes that can be meant: each program once, by its own id.
+// Returns the nodes that an order can mean: each program once, by its original id.
 std::vector<const Node*> Steerable(const RunHistory& history) {
   std::vector<const Node*> nodes;
   for (const StageResults& stage : history.results.stages) {
@@ -27,7 +27,7 @@ std::vector<const Node*> Steerable(const RunHistory& history) {
   return nodes;
 }
 
-// Fewer digits of an id are as likely a number that somebody had in mind.
+// A shorter number is more likely a node number than the start of an id.
 constexpr std::size_t kLeastOfId = 6;
 
 Result<const Node*> FindNode(const RunHistory& history, std::string_view word) {
@@ -59,7 +59,7 @@ Result<const Node*> FindNode(const RunHistory& history, std::string_view word) {
                    more ? ", …" : "");
 }
 
-// Whether the search can still work on it: it, or its copy, stands in the tree that grows.
+// Returns true if the search can still work on the node: it, or its copy, is in the current tree.
 bool IsInReach(const RunHistory& history, const Node& node) {
   const StageResults& last = history.results.stages.back();
   if (node.stage == last.name) return true;
@@ -86,7 +86,7 @@ Status CheckReach(const RunHistory& history, const Node& node) {
                    node.stage, last.name, names.empty() ? "nothing" : Join(names, ", "));
 }
 
-// Once a stage is over, only the choice of what the next one begins with is left.
+// After a stage ended, orders can only affect the node that the next one begins with.
 Status CheckBeginning(const RunHistory& history, const SteerOrder& order, const Node& node) {
   const StageResults& last = history.results.stages.back();
   if (order.kind == SteerKind::kName || history.over != last.name) return {};
@@ -142,7 +142,7 @@ Status CheckText(const RunHistory& history, const SteerRequest& request, const N
   return {};
 }
 
-// What the node has of this, counting what waits for the next round.
+// Returns true if the order changes nothing, counting orders that wait for the next round.
 bool HasAlready(const RunHistory& history, const SteerOrder& order) {
   SteerOrder last{.kind = SteerKind::kFree};
   SteerOrder text;

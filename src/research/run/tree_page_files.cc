@@ -12,7 +12,7 @@
 namespace dossier::research {
 namespace {
 
-constexpr std::uint64_t kMaxLog = 64ull << 20;  // bytes of one file
+constexpr std::uint64_t kMaxLog = 64ull << 20;  // bytes per file
 constexpr std::size_t kBestNodes = 5;
 
 std::optional<PagePrompt> ReadPrompt(const std::string& path, std::string_view ending) {
@@ -33,7 +33,7 @@ std::optional<PagePrompt> ReadPrompt(const std::string& path, std::string_view e
   return prompt;
 }
 
-// In the order of their numbers; aliases have none.
+// In numeric order; aliases have no number and are skipped.
 std::vector<PagePrompt> ReadPrompts(const std::string& folder) {
   constexpr std::string_view kEnding = "_prompt.json";
   std::vector<PagePrompt> prompts;
@@ -113,7 +113,7 @@ PageStage ReadPageStage(const std::string& run_folder, const StageResults& stage
   return page;
 }
 
-// The memory that a run used, if it can be opened still.
+// Opens the memory that a run used, if that is still possible.
 std::unique_ptr<memory::Store> MemoryOf(const std::string& folder, const RunRecord& record) {
   std::string path = record.memory_store;
   if (path.empty()) path = fmt::format("{}/{}", folder, run_files::kMemory);

@@ -18,21 +18,21 @@
 namespace dossier::research {
 namespace {
 
-// What the slots of stages 2 and 4 try: one idea a slot, asked one after another, so that each
-// knows of those before it, pending ones too.
+// Chooses what the slots of stages 2 and 4 try: one idea per slot, asked one after another, so that
+// each question includes the earlier ideas, also pending ones.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::optional<TrialIdea> idea,
 //                            AskTrialIdea(driver, {.tree = &tree, .node = &node, .base = &best,
 //                                                  .pending = pending}, cancel));
 //   if (!idea) continue;          // five bad replies: the slot stays empty
 //
-// Errors: those of Caller::Call. Thread-safety: blocks its caller.
+// Errors: those of RoleCaller::Call. Thread-safety: blocks the caller.
 
 struct TrialQuestion {
   const Tree* tree = nullptr;
-  const Node* node = nullptr;  // of the slot: kTuning or kAblation
+  const Node* node = nullptr;  // node of the slot: kTuning or kAblation
   const Node* base = nullptr;
-  std::span<const TrialIdea> pending;  // of this round's earlier slots
+  std::span<const TrialIdea> pending;  // from this round's earlier slots
   int stage = 2;
 };
 
@@ -65,7 +65,7 @@ JsonArray Tried(const TrialQuestion& question) {
   return tried;
 }
 
-// What a program consists of, and what it is hoped to show, as its plan says it.
+// Adds a program's components and expected results, according to its plan.
 void AddComponents(const Node& base, CallRequest* request) {
   const Json* strategy = Find(base.phase0_plan, "implementation_strategy");
   request->sections.push_back({"components", strategy ? *strategy : Json(base.plan)});
@@ -109,7 +109,7 @@ JsonArray PicksJson(const std::vector<Pick>& picks) {
   return list;
 }
 
-// The same nodes and seed select the same: a journal that says otherwise is another run's.
+// The same nodes and seed give the same selection: a journal that differs belongs to another run.
 Status KeepSelection(const Driver& driver, const RoundState& state,
                      const std::vector<Pick>& picks) {
   const StageState& stage = state.stage;
@@ -144,7 +144,7 @@ NodeOrder OrderOf(const Driver& driver, const RoundState& state, const Pick& pic
 
 bool NeedsIdea(NodeKind kind) { return kind == NodeKind::kTuning || kind == NodeKind::kAblation; }
 
-// Gives the order its idea. False: there is none, and its slot stays empty.
+// Sets the order's idea. False: there is none, and its slot stays empty.
 Result<bool> FindIdea(const Driver& driver, const Tree& tree, std::span<const TrialIdea> pending,
                       NodeOrder* order, const CancelToken& cancel) {
   if (!NeedsIdea(order->node.kind)) return true;
@@ -162,7 +162,7 @@ Result<bool> FindIdea(const Driver& driver, const Tree& tree, std::span<const Tr
   return true;
 }
 
-// Everything that must be settled before the first slot runs, in the order of the slots.
+// Prepares, in slot order, everything that must be settled before the first slot runs.
 Result<std::vector<NodeOrder>> Prepare(const Driver& driver, const RoundState& state,
                                        const std::vector<Pick>& picks, const Tree& tree,
                                        const CancelToken& cancel) {
@@ -187,7 +187,7 @@ Result<std::vector<NodeOrder>> Prepare(const Driver& driver, const RoundState& s
   return ready;
 }
 
-// A node's end, as its own branch and its children's remember it.
+// Returns a node's result, as its own and its children's memory branches store it.
 std::string ResultText(const Node& node) {
   std::string text =
       fmt::format("Node {} ({}) of {}: {}", node.id.substr(0, 8), NodeKindName(node.kind),
@@ -217,7 +217,7 @@ Status Remember(const Driver& driver, const Node& node) {
   return driver.log().Add("block.applied", key, {{"node", node.id}, {"kind", record.kind}});
 }
 
-// What is finished enters in the order of the slots, also when another slot failed.
+// Finished nodes enter in slot order, even if another slot failed.
 Result<RoundEnd> Enter(const Driver& driver, std::vector<std::optional<NodeMade>> made,
                        Tree* tree) {
   RoundEnd end;
@@ -239,7 +239,7 @@ std::string BranchName(const Driver& driver, const Node& node, std::int64_t roun
   std::string name = fmt::format("{}.{}-{}", stage.main, stage.sub, NodeKindName(node.kind));
   if (node.kind != NodeKind::kCopy) name += fmt::format("-r{}s{}", round, slot);
   if (driver.order->memory_store.empty()) return name;
-  // A store of the user's own may hold the branches of other runs.
+  // A user's own store may contain branches of other runs.
   return fmt::format("{:.8}.{}", Sha256Hex(driver.log().run()), name);
 }
 
@@ -253,7 +253,7 @@ Result<std::string> ForkBranch(const Driver& driver, std::string_view parent_bra
                                const Node& node, std::int64_t round, std::int64_t slot) {
   if (!driver.services.memory) return std::string();
   DOSSIER_ASSIGN_OR_RETURN(const auto created, driver.log().Recorded("node.created", node.id));
-  // It was forked before; of a run that began before branches had names, under the node's id.
+  // The branch exists already; in runs begun before branches had names, it has the node's id.
   if (created) {
     return std::string(FindString(Json(created->data), "branch").value_or(node.id));
   }

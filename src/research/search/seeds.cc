@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kSeedVariable = "DOSSIER_SEED";
 
-// The list of files of artefacts, 5.2; null if it is not there.
+// Returns the file list of artefacts (5.2); null if it is missing.
 JsonArray* FilesOf(Json& artifacts) {
   Json* at = &artifacts;
   for (const std::string_view key : {"phase_artifacts", "coding", "workspace", "files"}) {
@@ -37,7 +37,7 @@ std::string ProgramLanguage(const Json& artifacts) {
   return TextAt(*at, "language");
 }
 
-// The node that stands for all reruns comes behind them.
+// The node that represents all reruns comes after them.
 Node SeedNode(const Driver& driver, const SeedOrder& order, const Node& best, int slot) {
   Node node{.id = NodeId(driver.node_key, order.name, order.round, slot),
             .parent_id = best.id,
@@ -50,7 +50,7 @@ Node SeedNode(const Driver& driver, const SeedOrder& order, const Node& best, in
   return node;
 }
 
-// The program with its seed taken from the environment, as far as the model could do it.
+// Returns the program with its seed read from the environment, if the model managed that.
 Result<Json> SeededArtifacts(const Driver& driver, const SeedOrder& order, const Node& best,
                              const CancelToken& cancel) {
   Json artifacts = best.phase_artifacts;
@@ -119,7 +119,7 @@ Status Rerun(const Driver& driver, const Node& best, const Json& artifacts, int 
   return KeepNode(driver, node);
 }
 
-// One node for all of them: their statistics and their plot.
+// Adds one node for all reruns: their statistics and their plot.
 Status AddAggregate(const Driver& driver, const Node& best, const Json& statistics,
                     const std::vector<const Node*>& good, int slot, Node* node,
                     const CancelToken& cancel) {
@@ -182,7 +182,7 @@ Result<Json> RunSeeds(const Driver& driver, const SeedOrder& order, Tree* tree,
   const Node best = *found;
   DOSSIER_ASSIGN_OR_RETURN(const Json artifacts, SeededArtifacts(driver, order, best, cancel));
   std::vector<Node> runs;
-  for (int seed = 0; seed <= count; ++seed) {  // the last one stands for the others
+  for (int seed = 0; seed <= count; ++seed) {  // the last one represents the others
     Node node = SeedNode(driver, order, best, seed);
     node.step = static_cast<std::int64_t>(tree->nodes.size()) + seed;
     if (seed < count) node.seed_value = seed;

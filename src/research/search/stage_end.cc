@@ -12,7 +12,7 @@
 namespace dossier::research {
 namespace {
 
-// A stage that failed ends again when a retry made more rounds of it.
+// A failed stage ends again when a retry added rounds to it.
 std::string EndKey(const SubstageEnd& end) {
   return fmt::format("{}/{}", end.view.name, end.view.round);
 }
@@ -45,7 +45,7 @@ Status KeepTexts(const Driver& driver, const StageTexts& texts, StageResults* st
   return WriteArtefact(driver.services, folder + "stage_notes.md", texts.notes + "\n");
 }
 
-// The program of the best node, as files.
+// Writes the program of the best node, as files.
 Status WriteBest(const Driver& driver, const StageResults& stage, const Node& best) {
   const std::string folder = run_files::StageBest(stage.name);
   DOSSIER_RETURN_IF_ERROR(
@@ -64,7 +64,7 @@ Status WriteStageFiles(const Driver& driver, const StageResults& stage) {
   JsonArray nodes;
   for (const Node& node : stage.tree.nodes) {
     nodes.push_back(NodeJson(node));
-    // Its file was written before it had children.
+    // Its file was written before it had children, so it is rewritten.
     DOSSIER_RETURN_IF_ERROR(WriteArtefact(driver.services, run_files::NodeJson(node.id),
                                           ToPrettyJson(nodes.back()) + "\n",
                                           Durability::kSurvivesCrash));
@@ -90,12 +90,12 @@ Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* res
     const SeedOrder order{
         .stage = stage.stage, .name = stage.name, .round = end.view.round, .best = stage.best_node};
     DOSSIER_ASSIGN_OR_RETURN(stage.seed_statistics, RunSeeds(driver, order, &stage.tree, cancel));
-    // The reruns' program was asked for in the name of the best node, after its end.
+    // The question for the reruns' program was counted for the best node, after its end.
     for (Node& node : stage.tree.nodes) node.usage = driver.log().UsageOf(node.id);
   }
-  // Also of a stage that has ended: the report's prompt has the names.
+  // Also for a stage that has ended, because the report's prompt uses the names.
   SteerNodes(driver.steering->First(end.steered), results);
-  // An ended stage has its files: a resume takes the rest from the journal.
+  // A stage that has ended has its files: a resume reads the rest from the journal.
   DOSSIER_ASSIGN_OR_RETURN(const auto ended, driver.log().Recorded("stage.ended", EndKey(end)));
   if (ended) {
     stage.notes = TextAt(Json(ended->data), "notes");

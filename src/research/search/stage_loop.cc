@@ -15,19 +15,19 @@
 namespace dossier::research {
 namespace {
 
-// Names the copy that a substage begins with; rounds count from 0.
+// Round number of the copy that a substage begins with; rounds count from 0.
 constexpr std::int64_t kCopyRound = -1;
 
 enum class SubstageStep : std::uint8_t {
   kGoOn,
-  kNewSubstage,  // its nodes are used up, the stage's are not
+  kNewSubstage,  // its nodes are used up, but not the stage's
   kStageDone,
   kNoWorkingProgram,
   kCut  // --until named a phase
 };
 
-// One substage while its rounds are made. The results own its tree; its best node is asked for anew
-// each time, because nodes move when the tree grows.
+// One substage while its rounds are made. The results own its tree; its best node is looked up each
+// time, because nodes move when the tree grows.
 class Substage {
  public:
   Substage(const Driver& driver, const StageWork& work, SubstageGoal goal, RunResults* results)
@@ -41,7 +41,7 @@ class Substage {
 
   // The tree starts with a copy of the best node so far.
   Status Begin(std::string name);
-  // Rounds until a rule or a model ends the substage. `made`: nodes of the stage so far.
+  // Makes rounds until a rule or a model ends the substage. `made`: nodes of the stage so far.
   Result<SubstageStep> Work(std::int64_t* made, const CancelToken& cancel);
   StageView View();
   std::size_t steered() const { return steered_; }
@@ -52,7 +52,7 @@ class Substage {
   Status TakeOrders(std::string_view event, std::string_view key);
   Result<RoundState> Round(std::int64_t made);
   StageFacts Facts(std::int64_t made);
-  std::int64_t LeftHere() const;  // nodes that the substage may make yet
+  std::int64_t LeftHere() const;  // number of nodes that the substage may still make
   Result<SubstageStep> Decide(std::int64_t made, const CancelToken& cancel);
   SubstageStep Exhausted();
   void GiveTimeFeedback(const StageFacts& facts);
@@ -64,9 +64,9 @@ class Substage {
   Ranking ranking_;
   std::int64_t cap_;
   int retries_left_;
-  std::string start_;  // id of the copy; "": the tree began empty
+  std::string start_;  // id of the copy; "": the tree was empty at first
   std::int64_t round_ = 0, made_here_ = 0;
-  std::size_t steered_ = 0;  // orders of people that are in force
+  std::size_t steered_ = 0;  // number of people's orders in force
 };
 
 Status Substage::TakeOrders(std::string_view event, std::string_view key) {
@@ -80,7 +80,7 @@ Status Substage::TakeOrders(std::string_view event, std::string_view key) {
 Status Substage::Begin(std::string name) {
   const std::string start = NodeId(driver_.node_key, name, kCopyRound, 0);
   if (!results_->stages.empty()) {
-    // What people said since the last round, also while reruns and summaries were made.
+    // Takes orders given since the last round, also during reruns and summaries.
     DOSSIER_RETURN_IF_ERROR(TakeOrders("node.created", start));
     KeepBest(results_, driver_.config().primary_metric);
   }
@@ -172,7 +172,7 @@ Result<SubstageStep> Substage::Decide(std::int64_t made, const CancelToken& canc
   return next == Progression::kNextStage ? SubstageStep::kStageDone : SubstageStep::kNewSubstage;
 }
 
-// A round that made nothing will not make more the next time.
+// After a round that made nothing, the next would make nothing either.
 SubstageStep Substage::Exhausted() {
   return work_.stage == 1 && !Best() ? SubstageStep::kNoWorkingProgram : SubstageStep::kStageDone;
 }
@@ -192,8 +192,8 @@ Result<SubstageStep> Substage::Work(std::int64_t* made, const CancelToken& cance
   }
 }
 
-// Stages 2 and 4 are looked at again when half of the nodes that they have left are made, a round
-// at least; stage 1 ends by itself, stage 3 at its cap.
+// Stages 2 and 4 are reviewed when half of their remaining nodes are made, at least one round;
+// stage 1 ends by itself, stage 3 at its limit.
 std::optional<std::int64_t> SubstageNodes(const Driver& driver, int stage, std::int64_t left) {
   if (stage == 1 || stage == 3) return std::nullopt;
   return std::max<std::int64_t>(driver.config().num_workers, (left + 1) / 2);

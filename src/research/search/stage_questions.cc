@@ -16,7 +16,7 @@ std::string MetricOf(const Node& node) {
   return node.metric ? MetricText(*node.metric) : std::string(kNoMetric);
 }
 
-// A call of the run about a stage. Its place in the journal is the stage and the round.
+// Makes a question of the run about a stage. Its journal key is the stage and the round.
 CallRequest Question(const Driver& driver, const StageView& view, std::string_view site) {
   return {.site = std::string(site),
           .scope = {.branch = view.best ? view.best->branch_id : std::string(),
@@ -27,7 +27,7 @@ CallRequest Question(const Driver& driver, const StageView& view, std::string_vi
           .memory_query = driver.query};
 }
 
-// The payload; if the call failed none, with a warning that says what is done instead.
+// Returns the payload; none if the call failed, with a warning that says what is done instead.
 Result<std::optional<std::string>> AskRun(const Driver& driver, const CallRequest& request,
                                           std::string_view otherwise, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(CallOutcome outcome, driver.caller().Call(request, cancel));
@@ -40,7 +40,7 @@ Result<std::optional<std::string>> AskRun(const Driver& driver, const CallReques
   return std::optional<std::string>();
 }
 
-// As AskRun, for replies in JSON; null: none.
+// As AskRun, for JSON replies; null: none.
 Result<Json> AskRunJson(const Driver& driver, const CallRequest& request,
                         std::string_view otherwise, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const std::optional<std::string> payload,
@@ -49,7 +49,7 @@ Result<Json> AskRunJson(const Driver& driver, const CallRequest& request,
   return ParseJson(*payload);
 }
 
-// Data sets that were tested, or in stage 4 what was taken away.
+// Returns the tested data sets, or for stage 4 the removed components.
 JsonArray Tested(const StageView& view) {
   JsonArray list;
   for (const Node& node : view.tree->nodes) {

@@ -11,7 +11,7 @@ namespace {
 
 std::string_view MainName(int stage) { return kStageNames[static_cast<std::size_t>(stage - 1)]; }
 
-// The number at the start of `text`, up to a `_`, taken off it.
+// Removes the number at the start of `text`, up to a `_`, and returns it.
 std::optional<int> TakeNumber(std::string_view* text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
@@ -22,7 +22,7 @@ std::optional<int> TakeNumber(std::string_view* text) {
   return number;
 }
 
-// Better than the copy it began with: equal is not enough.
+// True if the best is better than the initial copy: equal is not enough.
 bool BeatsStart(const StageFacts& facts) { return facts.best && facts.best->id != facts.start; }
 
 bool HasGoodAblation(const Tree& tree) {
@@ -57,7 +57,7 @@ StageStep NextStep(const StageFacts& facts) {
   const bool at_cap = facts.made >= facts.cap;
   switch (facts.stage) {
     case 1:
-      // Success counts before the cap.
+      // Success takes precedence over the limit.
       if (facts.best) return StageStep::kDone;
       return at_cap ? StageStep::kNoWorkingProgram : StageStep::kGoOn;
     case 2:

@@ -26,7 +26,7 @@ std::string PathOf(const std::string& folder) {
   return fmt::format("{}/{}", folder, run_files::kSteering);
 }
 
-// The last word about a node.
+// The last order about a node.
 struct Wish {
   Steer steer = Steer::kFree;
   std::string hint, name;
@@ -57,9 +57,9 @@ std::map<std::string, Wish, std::less<>> WishesOf(std::span<const SteerOrder> or
   return wishes;
 }
 
-constexpr std::string_view kMean = "mean";  // of reruns
+constexpr std::string_view kMean = "mean";  // in the name of the node that represents reruns
 
-// Gives nodes their names, in the order in which they were made.
+// Names nodes in the order in which they were made.
 class Naming {
  public:
   void Name(const std::string& original, const std::string& chosen, Node* node) {
@@ -137,7 +137,7 @@ std::vector<std::pair<std::string, SteerOrder>> Orders::NotTaken(const std::stri
   return left;
 }
 
-// Their keys are numbers, so that a resume finds them without a look at every event.
+// Their keys are numbers, so that a resume finds them without reading every event.
 Status Steering::ReadTaken() {
   for (;;) {
     DOSSIER_ASSIGN_OR_RETURN(const auto event,
@@ -167,8 +167,7 @@ Result<std::size_t> Steering::Take(std::string_view event, std::string_view key)
 
 namespace {
 
-// Of a damaged journal, copies may be copies of each other in a ring: it ends at the first one
-// again.
+// In a damaged journal copies may form a cycle: then it ends where it began.
 template <typename Nodes>
 std::string OriginalIn(const Nodes& nodes, std::string_view id) {
   std::string original(id);
@@ -195,7 +194,7 @@ void SteerNodes(std::span<const SteerOrder> orders, RunResults* results, std::sp
       if (node.stage == stage.name) nodes.push_back(&node);
     }
     std::ranges::stable_sort(nodes, {}, &Node::step);
-    std::map<std::string_view, Steer> steered;  // by id, of this tree
+    std::map<std::string_view, Steer> steered;  // by id, in this tree
     for (Node* node : nodes) {
       const std::string original =
           node->inherited_from_node_id.empty() ? node->id : OriginalIn(index, node->id);

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view kSchema = "dossier.research.summary/1";
 constexpr std::array<std::string_view, 3> kNames = {"baseline", "research", "ablation"};
-constexpr std::size_t kMaxRecords = 20;          // of one stage: the best ones
-constexpr std::uint64_t kMaxRecordText = 6'000;  // characters of one field
+constexpr std::size_t kMaxRecords = 20;          // per stage: the best ones
+constexpr std::uint64_t kMaxRecordText = 6'000;  // characters per field
 
 std::string PathOf(std::string_view name) {
   return fmt::format("{}/{}_summary.json", run_files::kLogs, name);
@@ -37,7 +37,7 @@ Json FieldOf(const Json& object, std::string_view key) {
   return field ? *field : Json();
 }
 
-// What a prompt of each kind sees of a node; `id`, `stage`, `kind` and `name` are always there.
+// The node fields in each kind of prompt; `id`, `stage`, `kind`, `name` are always included.
 constexpr std::array<std::string_view, 4> kAlways = {"id", "stage", "kind", "name"};
 constexpr std::array<std::string_view, 9> kForCitations = {"overall_plan",
                                                            "analysis",
@@ -95,7 +95,7 @@ Json FilterRecords(const Json& records, std::span<const std::string_view> fields
   return kept;
 }
 
-// Good nodes, best first; then nothing: what failed is told by counts.
+// Returns the good nodes, best first; failed nodes are only counted elsewhere.
 JsonArray RecordsOf(const StageResults& stage, std::string_view primary) {
   JsonArray records;
   for (const Node* node : ByMetric(stage.tree, primary)) {
@@ -105,7 +105,7 @@ JsonArray RecordsOf(const StageResults& stage, std::string_view primary) {
   return records;
 }
 
-// For a stage of which no model has an answer: facts alone.
+// Used for a stage without a model's answer: only facts.
 JsonObject MechanicalText(const StageResults& stage) {
   std::int64_t good = 0;
   std::int64_t buggy = 0;
@@ -118,7 +118,7 @@ JsonObject MechanicalText(const StageResults& stage) {
   return text;
 }
 
-// Journalled once, also over several resumes.
+// Journals a warning once, also over several resumes.
 Status Warn(const Services& services, const std::string& text) {
   const std::string key = "run/" + Sha256Hex(text).substr(0, 16);
   if (services.log->Has("warning", key)) return {};

@@ -24,7 +24,7 @@ namespace dossier::research {
 std::string_view SummaryName(int stage);  // "baseline": logs/baseline_summary.json
 
 // Returns {"schema", "stage", "best_node", "seed_statistics", "nodes": [records], "ablations":
-// [records], "text": {…}}; also writes logs/NAME_summary.json. Errors: RoleCaller::Call's, kIo.
+// [records], "text": {…}} and writes it to logs/NAME_summary.json. Errors: RoleCaller's, kIo.
 Result<Json> SummarizeStage(const Services& services, const RunResults& results,
                             const StageResults& stage, const CancelToken& cancel);
 

@@ -19,7 +19,7 @@ std::string CostText(const model::UsageSum& usage) {
   return cost ? "$" + UsdText(static_cast<double>(*cost) / 1e9) : "not known";
 }
 
-// Texts of prompts, each once, up to the limit of the page.
+// The texts of prompts, each stored once, up to the page's limit.
 class TextTable {
  public:
   std::size_t Add(std::string_view text) {
@@ -121,7 +121,7 @@ class PageWriter {
     return number < 0 ? 0 : static_cast<std::uint64_t>(number);
   }
 
-  // The best node of the last stage that has one.
+  // Returns the best node of the last stage that has one.
   std::string First() const {
     for (auto entry = all_.rbegin(); entry != all_.rend(); ++entry) {
       if (entry->second->node->id == entry->first->best_node) {
@@ -139,7 +139,7 @@ class PageWriter {
     return node.name.empty() ? NodeKindName(node.kind) : std::string_view(node.name);
   }
 
-  // The latest node of this id: a substage has a copy of it.
+  // Links to the latest node with this id: a substage has a copy of it.
   void Link(std::string_view name, std::string_view id) {
     const auto found = id.empty() ? latest_.end() : latest_.find(id);
     if (found == latest_.end()) return Fact(name, id.substr(0, 8));
@@ -197,7 +197,7 @@ class PageWriter {
     html_ += "</article>\n";
   }
 
-  // What no node asked: report, figures, citations, paper, review.
+  // Writes what belongs to no node: report, figures, citations, paper, review.
   void WriteRun() {
     html_ += "<article id=\"run\"><h3>Run</h3>\n<dl>";
     Usage(run_->usage);

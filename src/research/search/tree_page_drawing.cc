@@ -1,5 +1,5 @@
-// The two drawings of the tree page: the nodes as a tree from left to right, and each metric over
-// the order in which the nodes were made. Plain SVG, whose colours are the style sheet's.
+// The two drawings of the tree page: the tree of nodes from left to right, and each metric over the
+// order of creation. Plain SVG, with colours from the style sheet.
 
 #include <algorithm>
 #include <cmath>
@@ -17,9 +17,9 @@
 namespace dossier::research {
 namespace {
 
-// Pixels at the size of 100 %.
+// Pixels at a zoom of 100 %.
 constexpr int kBoxWidth = 134, kBoxHeight = 38, kColumn = 164, kRow = 46, kHead = 34, kMargin = 8;
-constexpr std::uint64_t kLine = 19;  // characters of a line in a box
+constexpr std::uint64_t kLine = 19;  // characters per line in a box
 constexpr int kMaxDepth = 1000;
 constexpr int kPlotWidth = 640, kPlotHeight = 200, kPlotLeft = 64, kPlotRight = 12, kPlotTop = 10,
               kPlotBottom = 30;
@@ -34,7 +34,7 @@ std::string_view Arrow(const MetricSeries& series) {
   return series.better == MetricSeries::Better::kLower ? "↓" : "↑";
 }
 
-// "3.12 speedup↑": the first metric of a node.
+// Returns "3.12 speedup↑": the first metric of a node.
 std::string FirstMetric(const Node& node) {
   if (!node.metric || node.metric->empty()) return "";
   const MetricSeries& series = node.metric->front();
@@ -42,7 +42,7 @@ std::string FirstMetric(const Node& node) {
   return fmt::format("{} {}{}", mean ? RoundedText(*mean) : "none", series.name, Arrow(series));
 }
 
-// Where the boxes of one stage stand: leaves one below the other, a parent beside its first child.
+// Places the boxes of one stage: leaves one below the other, a parent beside its first child.
 class TreeLayout {
  public:
   struct Place {
@@ -57,11 +57,11 @@ class TreeLayout {
       ids.insert(page.node->id);
       children_[page.node->parent_id].push_back(&page);
     }
-    // A parent of another stage makes a root here.
+    // A node whose parent is in another stage is a root here.
     for (const PageNode& page : stage.nodes) {
       if (!ids.contains(page.node->parent_id)) PlaceBelow(page, nullptr, 0);
     }
-    // What parents say may be a ring, which has no root.
+    // A damaged journal's parents may form a cycle, which has no root.
     for (const PageNode& page : stage.nodes) PlaceBelow(page, nullptr, 0);
     FindBestPath();
   }
@@ -171,11 +171,11 @@ class TreeDrawing {
 
 struct Point {
   const PageNode* page = nullptr;
-  std::string_view best;  // of its stage
+  std::string_view best;  // best node of its stage
   double value = 0;
 };
 
-// One metric over the nodes that count, in the order in which they were made.
+// Plots one metric over the counted nodes, in the order of creation.
 class MetricPlot {
  public:
   MetricPlot(const MetricSeries& series, std::size_t nodes) : series_(series), nodes_(nodes) {}
@@ -247,7 +247,7 @@ class MetricPlot {
         kPlotLeft + 4, kPlotHeight - 10, kPlotWidth - kPlotRight, kPlotHeight - 10, nodes_);
   }
 
-  // The best good value so far, as stairs.
+  // Draws the best good value so far as a step line.
   void DrawBest() {
     std::optional<double> best;
     std::string path;

@@ -40,7 +40,7 @@ RunConfig Defaults() {
   return config;
 }
 
-// Whether a sandbox can show a folder there: what the system's own programs need stays theirs.
+// Returns true if a sandbox can show a folder there: system folders are excluded.
 bool IsMount(const std::string& mount) {
   constexpr std::string_view kSystem[] = {"usr", "bin", "sbin", "lib", "lib32", "lib64",
                                           "etc", "dev", "proc", "sys", "boot"};
@@ -51,7 +51,7 @@ bool IsMount(const std::string& mount) {
   return std::ranges::find(kSystem, first) == std::end(kSystem);
 }
 
-// Reads one value into its place.
+// Reads one value into its field.
 struct Reader {
   const ConfigKey& key;
   const Setting& setting;
@@ -136,7 +136,7 @@ struct Reader {
   }
 
  private:
-  // "none" is how the defaults of texts without one are written.
+  // An unquoted "none" is the way to write the default of a text that is empty.
   bool IsNone() const {
     return key.words.empty() && setting.value.node.scalar == "none" &&
            setting.value.node.style == YamlNode::Style::kPlain;
@@ -225,7 +225,7 @@ Status CheckWord(const Setting& setting, const std::array<std::string_view, kCou
   return setting.Wrong(Join(std::vector<std::string>(words.begin(), words.end()), " or "));
 }
 
-// Of section `memory`, whose users take what is here as it is: the keys that are no whole number.
+// Checks section `memory`, whose users do not: most keys must be whole numbers.
 Status CheckMemoryValue(std::string_view key, const Setting& setting) {
   constexpr std::array<std::string_view, 4> kFlags = {"use_llm_compression", "auto_consolidate",
                                                       "memory_log_enabled", "redact_secrets"};
@@ -249,7 +249,7 @@ Status CheckMemoryValue(std::string_view key, const Setting& setting) {
   return config::ReadWhole(setting, 0, &number);
 }
 
-// Where a path in the file starts.
+// Returns the base folder of relative paths in the file.
 std::string FolderOf(const Origin& origin) {
   if (origin.kind != Origin::Kind::kFile) return "";
   const auto slash = origin.name.rfind('/');
@@ -292,7 +292,7 @@ class TreeReader {
 
   Status ReadKey(const ConfigKey& key, const Value& value) {
     const Target target = key.at(*out_);
-    if (value.is_null() && !IsOptional(target)) return {};  // the default
+    if (value.is_null() && !IsOptional(target)) return {};  // null keeps the default
     const bool from_file = value.origin.kind == Origin::Kind::kFile;
     const Setting setting{key.name, value, from_file ? FolderOf(value.origin) : flag_folder_, ""};
     return std::visit(Reader{key, setting}, target);
@@ -302,7 +302,7 @@ class TreeReader {
     std::vector<std::string> known;
     for (const ConfigKey& key : Keys()) known.push_back(key.name);
     for (const std::string& key : MemoryKeys()) known.push_back("memory." + key);
-    // A key in the wrong section is nearer to its own name than to one that looks like it.
+    // For a key in the wrong section, suggests its full name rather than a similar one.
     const std::string last = path.substr(path.rfind('.') + 1);
     for (const std::string& name : known) {
       if (name.ends_with("." + last)) {
@@ -323,7 +323,7 @@ void SetOrigin(const Origin& origin, Value* value) {
   for (config::MapEntry& entry : value->entries) SetOrigin(origin, &entry.value);
 }
 
-// KEY=VALUE, its value YAML on one line.
+// Applies KEY=VALUE, with the value as YAML on one line.
 Status Override(std::string_view setting, Value* root) {
   const auto equals = setting.find('=');
   if (equals == 0 || equals == std::string_view::npos) {
@@ -340,11 +340,11 @@ Status Override(std::string_view setting, Value* root) {
 }
 
 Json ValueOf(const ConfigKey& key, const RunConfig& config) {
-  RunConfig copy = config;  // places are those of a RunConfig that may be changed
+  RunConfig copy = config;  // fields are accessed through a mutable RunConfig
   return std::visit([&](const auto* place) { return Writer{key}(place); }, key.at(copy));
 }
 
-// "  timeout: 3600\n", with the lines of the maps that it is the first key of.
+// Writes "  timeout: 3600\n", preceded by the lines of the maps in which it is the first key.
 void WriteKey(std::string_view name, const Json& value, std::vector<std::string>* open,
               std::string* out) {
   const std::vector<std::string_view> parts = Split(name, '.');
@@ -384,7 +384,7 @@ std::string ConfigYaml(const RunConfig& config) {
   std::vector<std::string> open;
   for (const ConfigKey& key : Keys()) {
     WriteKey(key.name, ValueOf(key, config), &open, &out);
-    // The keys of `memory` that others read stand with those that are read here.
+    // The keys of `memory` that others read are listed with those read here.
     if (key.name != "memory.enabled") continue;
     for (const auto& [name, value] : config.memory) {
       WriteKey(fmt::format("memory.{}", std::string_view(name)), value, &open, &out);
@@ -413,7 +413,7 @@ std::vector<std::string> FrozenDifferences(const JsonObject& before, const RunCo
   const JsonObject after = FrozenDigests(now);
   for (const auto& [name, digest] : after) {
     const Json* one = before.if_contains(name);
-    // A key that this version of the program has and the one before had not is no change.
+    // A key that only this program version knows is not a change.
     if (one ? *one != digest : !FindKey(name)) out.emplace_back(name);
   }
   for (const auto& [name, digest] : before) {

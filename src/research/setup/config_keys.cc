@@ -14,7 +14,7 @@ using Resume = ConfigKey::Resume;
 
 constexpr double kMostSeconds = 1e9;  // 31 years
 
-// A row's place: AT(exec.timeout).
+// Makes a row's field accessor: AT(exec.timeout).
 #define DOSSIER_AT(field) [](RunConfig& config) -> Target { return &config.field; }
 
 std::vector<ConfigKey> ExecKeys() {
@@ -158,7 +158,7 @@ std::vector<ConfigKey> OutputKeys() {
        .words = {"neutral", "strict", "lenient"}},
       {.name = "limits.max_cost_usd",
        .at = DOSSIER_AT(max_cost_usd),
-       .high = 1e9,  // of which a count in 1e-9 USD has room
+       .high = 1e9,  // limit of a count in 1e-9 USD
        .resume = Resume::kMayChange},
       {.name = "limits.max_tokens",
        .at = DOSSIER_AT(max_tokens),

@@ -58,7 +58,7 @@ Result<ContainerOptions> ContainerOf(const BackendSetup& setup, std::string_view
   return options;
 }
 
-// Makes a container for a worker; what is missing is said before the run begins.
+// Makes a container for a worker; missing programs are reported before the run begins.
 using Wrap =
     std::function<Result<std::unique_ptr<ExecBackend>>(std::unique_ptr<HostedBackend> inner)>;
 
@@ -101,8 +101,8 @@ Result<BackendFactory> SlurmBackends(const BackendSetup& setup) {
   return factory;
 }
 
-// Jobs run as the user, without walls; all else in the local sandbox, at the same paths. What a
-// node installs into system folders would not be on the machines of the cluster.
+// Jobs run as the user, without a sandbox; all else runs in the local sandbox, at the same paths.
+// What a node installs into system folders would not be on the cluster's machines.
 Result<BackendFactory> PlainSlurmBackends(const BackendSetup& setup) {
   DOSSIER_ASSIGN_OR_RETURN(const SlurmOptions options, SlurmOf(*setup.config));
   DOSSIER_ASSIGN_OR_RETURN(LocalOptions local, LocalOf(setup));
@@ -123,7 +123,7 @@ Result<BackendFactory> PlainSlurmBackends(const BackendSetup& setup) {
   return factory;
 }
 
-// What a model is told of the place: of a queue without containers, how to use more than one
+// Describes the runtime for a model: for a queue without containers, how to use more than one
 // machine.
 std::string RuntimeText(const ExecConfig& config) {
   if (config.backend == "local") return "";
@@ -162,7 +162,7 @@ Result<BackendFactory> MakeBackends(const BackendSetup& setup) {
 
 SandboxSpec SandboxOf(const ExecConfig& config, const std::string& workspace,
                       const std::vector<std::string>& environment) {
-  // The folder that `pip install --target` is told to use, so that Python finds what is there.
+  // The folder for `pip install --target`, so that Python finds what is installed there.
   EnvironmentList variables(environment);
   const auto known = variables.Find("PYTHONPATH");
   const std::string packages = config.workspace_mount + "/.pydeps";
@@ -188,7 +188,7 @@ Result<MachineFacts> ProbeMachine(const ExecConfig& config, ExecBackend& backend
                     .workspace_mount = config.workspace_mount,
                     .timeout_seconds = config.timeout};
   SandboxSpec spec = SandboxOf(config, order.workspace, allowed);
-  spec.image = config.singularity_image;  // as it is, without the folder that phase 1 changes
+  spec.image = config.singularity_image;  // the original, without the folder that phase 1 changes
   DOSSIER_RETURN_IF_ERROR(backend.Start(spec));
   MachineFacts found = order.cache.folder.empty()
                            ? Probe(backend, probe, cancel)

@@ -8,7 +8,7 @@
 namespace dossier::research {
 namespace {
 
-// Models that are open, by name.
+// The open models, by name.
 class OpenModels {
  public:
   explicit OpenModels(driver::OpenModel open) : open_(std::move(open)) {}

@@ -12,9 +12,9 @@
 
 namespace dossier::research {
 
-// Returns a function that takes a role ("feedback") and opens the model that `config` gives it,
-// else that of role `code`; `open` takes a model's name. Errors: those of `open`, which is retried
-// then.
+// Returns a function that opens the model that `config` gives a role ("feedback"), else that of
+// role `code`. `open` takes a model's name; if it fails, its error is returned and it is retried
+// next time.
 driver::OpenModel OpenByRole(const RunConfig& config, driver::OpenModel open);
 
 }  // namespace dossier::research

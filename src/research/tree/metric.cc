@@ -10,7 +10,7 @@
 namespace dossier::research {
 namespace {
 
-constexpr std::size_t kMaxNameBytes = 200;  // names stand in every table
+constexpr std::size_t kMaxNameBytes = 200;  // names appear in every table
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
 Result<std::string> ReadName(const Json& object, std::string_view key, std::string_view where) {
@@ -25,7 +25,7 @@ Result<std::string> ReadName(const Json& object, std::string_view key, std::stri
                    kMaxNameBytes);
 }
 
-// A number, or null for one that JSON cannot say.
+// Reads a number, or null for one that JSON cannot express.
 Result<double> ReadValue(const Json& point, std::string_view where) {
   const Json* value = point.is_object() ? point.as_object().if_contains("value") : nullptr;
   if (value && value->is_null()) return kNotANumber;
@@ -85,7 +85,7 @@ std::string TextOf(const Metric& metric, NumberWriter write) {
   return out;
 }
 
-// Words outside strings that JSON does not know, as null.
+// Replaces words outside strings that JSON does not know by null.
 std::string WithoutNonFinite(std::string_view text) {
   constexpr std::string_view kWords[] = {"-Infinity", "Infinity", "NaN"};
   std::string out;
@@ -109,7 +109,7 @@ std::string WithoutNonFinite(std::string_view text) {
   return out;
 }
 
-// Every finite value of one metric and data set.
+// Collects every finite value of one metric and data set.
 std::vector<double> Collect(std::span<const Metric> runs, std::string_view metric,
                             std::string_view dataset) {
   std::vector<double> out;

@@ -17,7 +17,7 @@ tl::unexpected<Error> Wrong(std::string_view field, std::string_view wanted) {
   return MakeError(ErrorCode::kDamaged, "node: {} must be {}", field, wanted);
 }
 
-// Absent and null are the default: a field that an older version did not write.
+// Absent and null mean the default: an older version did not write the field.
 const Json* Value(const Json& json, std::string_view field) {
   const Json* value = Find(json, field);
   return value && !value->is_null() ? value : nullptr;
@@ -70,7 +70,7 @@ Status Read(const Json& json, std::string_view field, bool* out) {
   return {};
 }
 
-// Taken out of `json`.
+// Moves the value out of `json`.
 Status Read(Json& json, std::string_view field, Json* out) {
   if (json.as_object().contains(field)) *out = std::move(json.as_object()[field]);
   return {};
@@ -217,7 +217,7 @@ JsonObject NodeJson(const Node& node) {
     out[name] = Written(field);
     return Status();
   });
-  static_cast<void>(written);  // writing does not fail
+  static_cast<void>(written);  // writing cannot fail
   return out;
 }
 
@@ -240,7 +240,7 @@ const Node* Tree::Find(std::string_view id) const {
 int Tree::DebugDepth(const Node& node) const {
   int depth = 0;
   const Node* at = &node;
-  // Bounded by the number of nodes, so that parents in a circle end too.
+  // Bounded by the number of nodes, so that it ends even if parents form a cycle.
   for (std::size_t seen = 0; at && at->kind == NodeKind::kDebug && seen < nodes.size(); ++seen) {
     ++depth;
     at = Find(at->parent_id);

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::string_view kPlace = "place";
 constexpr std::string_view kPromptSent = "call.sent", kReplied = "call.replied",
-                           kOfNoNode = "run";  // "run/LABEL/…": of no node
+                           kOfNoNode = "run";  // "run/LABEL/…": belongs to no node
 
-// What a resume reads of each node and round that is finished.
+// The events that a resume reads for each finished node and round.
 constexpr std::string_view kReplayed[] = {"node.created", "node.finished", "round.selected"};
 
 std::string_view NodeOf(std::string_view key) { return key.substr(0, key.find('/')); }
@@ -25,14 +25,14 @@ Result<std::unique_ptr<store::Journal>> OpenJournal(const std::string& folder,
                               {.clock = std::move(clock), .file = std::string(RunLog::kFile)});
 }
 
-// {"sha256": …, "bytes": …} and nothing else: what the journal puts in the place of a long text.
+// True for {"sha256": …, "bytes": …} alone: what the journal stores in place of a long text.
 bool IsBody(const Json& value) {
   const auto* object = value.if_object();
   if (!object || object->size() != 2 || !FindInt(value, "bytes")) return false;
   return IsSha256Hex(FindString(value, "sha256").value_or(""));
 }
 
-// A body that is not there stays as it is: whoever reads the text then says what is wrong.
+// A missing body stays as it is: whoever reads the text then reports the fault.
 void PutTextsBack(Json& value, store::Journal& journal) {
   if (IsBody(value)) {
     if (auto text = journal.ReadBody(value)) value = *text;
@@ -112,7 +112,7 @@ Result<std::unique_ptr<RunLog>> RunLog::Reopen(const std::string& folder,
   return log;
 }
 
-// Before anybody else has the log.
+// Called before anybody else has the log.
 Status RunLog::Read(const store::StoredEvent& event) {
   const std::string key = KeyOf(event.data);
   Count(event.type, key);
@@ -126,7 +126,7 @@ Status RunLog::Read(const store::StoredEvent& event) {
   return {};
 }
 
-// 128 bits: keys of ours, as many as a run may ever have, do not meet in them.
+// 128 bits, so that the keys of any run do not collide.
 RunLog::KeyHash RunLog::HashOf(std::string_view type, std::string_view key) {
   std::uint64_t fnv = 14695981039346656037ULL;
   for (const std::string_view part : {type, key}) {
@@ -247,7 +247,7 @@ model::Usage ReplyUsage(const Json& data) {
   return usage ? ReadReplyUsage(*usage) : model::Usage();
 }
 
-// The rest stays unread: usage is all numbers, so its first brace ends it.
+// The rest is not parsed: usage contains only numbers, so its first brace ends it.
 Result<model::Usage> ReplyUsage(std::string_view data) {
   constexpr std::string_view kStart = R"("usage":{)";
   const std::size_t at = data.find(kStart);
@@ -258,8 +258,8 @@ Result<model::Usage> ReplyUsage(std::string_view data) {
   return ReadReplyUsage(read);
 }
 
-// It is the last member, where Add puts it: nothing else of the text need be looked at. A quote
-// inside a value is escaped, so the name cannot stand there in this form.
+// It is the last member, where Add puts it: nothing else of the text need be read. A quote inside a
+// value is escaped, so the name cannot occur there in this form.
 std::string KeyOf(std::string_view data) {
   constexpr std::string_view kStart = R"("place":")", kEnd = R"("})";
   if (!data.ends_with(kEnd)) return {};
