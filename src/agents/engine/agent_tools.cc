@@ -20,12 +20,12 @@
 namespace dossier::agents {
 namespace {
 
-// What one result may hold: a few of them must fit a small model's window.
+// Limits of one result: several results must fit the window of a small model.
 constexpr std::size_t kMaxResult = 16 << 10;  // bytes
-constexpr std::size_t kMaxPaths = 300;        // of list_files
-constexpr std::size_t kMaxMatches = 100;      // of search
+constexpr std::size_t kMaxPaths = 300;        // for list_files
+constexpr std::size_t kMaxMatches = 100;      // for search
 constexpr std::size_t kMaxMatchLine = 200;    // code points
-constexpr std::int64_t kDefaultLines = 400;   // of read_file
+constexpr std::int64_t kDefaultLines = 400;   // for read_file
 constexpr std::size_t kMaxPattern = 1000;     // bytes
 constexpr Millis kRunLimit{120'000};
 
@@ -35,7 +35,7 @@ std::string Cut(std::string text, std::size_t limit = kMaxResult) {
   return fmt::format("{}\n[left out: {} more bytes]", text.substr(0, end), text.size() - end);
 }
 
-// The end says how a program ended, so of its output the end is kept.
+// Keeps the end of the output, because it says how a program ended.
 std::string Tail(std::string_view text, std::size_t limit) {
   if (text.size() <= limit) return std::string(text);
   std::size_t at = text.size() - limit;
@@ -62,7 +62,7 @@ bool IsText(std::string_view content) { return content.find('\0') == std::string
 struct AgentTools::Tool {
   std::string_view name, about;
   enum class For { kBoth, kEngineer, kReviewer } whom;
-  // Of each argument: name, type, about; an optional one ends in "?".
+  // For each argument: name, type, description; the name of an optional one ends in "?".
   struct Argument {
     std::string_view name, type, about;
   };
@@ -387,7 +387,7 @@ Result<std::string> TreeFiles::Read(const std::string& path) const {
   return ReadAll(fd.get(), path);
 }
 
-// The folder of `path`; `name` gets the rest.
+// Opens the folder of `path`; `name` receives the rest.
 Result<UniqueFd> TreeFiles::OpenParent(const std::string& path, bool make,
                                        std::string* name) const {
   UniqueFd at = OpenBeneath(folder_.get(), ".", O_RDONLY | O_DIRECTORY, Links::kNone);
@@ -435,7 +435,7 @@ Result<std::vector<std::string>> TreeFiles::List(const std::string& glob,
   std::vector<Glob> globs;
   for (const std::string& one : ExpandBraces(glob)) {
     globs.emplace_back(one);
-    // As people mean it: a pattern without a slash fits in every folder.
+    // As users expect, a pattern without a slash matches in every folder.
     if (one.find('/') == std::string::npos) globs.emplace_back("**/" + one);
   }
   std::vector<std::string> paths;

@@ -30,7 +30,7 @@ Turn ResultTurn(const model::ToolCall& call, std::string text) {
                       .tool_name = call.name}}};
 }
 
-// One text on one line, so that nothing a model says stands alone on a line of the transcript.
+// Puts a text on one line, so that no text from a model is alone on a line of the transcript.
 std::string Shown(std::string_view text) {
   std::string line(utf8::Prefix(utf8::Sanitize(text), kShownCall));
   std::replace(line.begin(), line.end(), '\n', ' ');
@@ -128,7 +128,7 @@ class Loop {
 
   void Note(const std::string& line) { noted_ = noted_ ? out_.Add(line + "\n") : noted_; }
 
-  // What the end of the loop means. A client's failure is the engine's; the rest is not.
+  // Maps the error that ended the loop: a client's failure is the engine's; other errors are not.
   Status Judge(const Error& error) {
     if (deadline_.passed()) {
       outcome_.end = ProcessOutcome::End::kTimeout;

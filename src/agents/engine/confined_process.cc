@@ -19,11 +19,11 @@
 namespace dossier::agents {
 namespace {
 
-constexpr std::size_t kBlock = 64 << 10;  // bytes of one read
-// How long output is waited for once the program and its children are gone.
+constexpr std::size_t kBlock = 64 << 10;  // bytes per read
+// Maximum wait for output after the program and its children have ended.
 constexpr Millis kDrain{1000};
 
-// One pipe of the program, and where it goes.
+// One pipe of the program, and its destination.
 class Stream {
  public:
   explicit Stream(CappedFile file) : file_(std::move(file)) {}
@@ -32,9 +32,9 @@ class Stream {
   void Close() { open_ = false; }
   Result<CappedOutput> Finish() { return file_.Finish(); }
 
-  // Reads what is there, at most one block.
+  // Reads available bytes, at most one block.
   Status Read(int fd) {
-    std::array<char, kBlock> block;  // not thread_local: each start of the program would clear it
+    std::array<char, kBlock> block;  // not thread_local: it would be cleared at each program start
     const ssize_t got = read(fd, block.data(), block.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
     if (got <= 0) {
@@ -153,7 +153,7 @@ namespace {
 constexpr std::string_view kWithoutWalls =
     "--confine none runs without walls, and every result says so";
 
-// Errors of the walls with their way out; others as they are.
+// Adds the remedy to errors of the jail; leaves others unchanged.
 Error WithWayOut(Error error) {
   if (error.code != ErrorCode::kUnavailable) return error;
   error.message += fmt::format("{}; {}", sandbox::WayOut(error), kWithoutWalls);
@@ -179,7 +179,7 @@ ProcessOutcome OutcomeOf(const sandbox::Exit& exit) {
 Result<ProcessOutcome> RunInJail(const ConfinedProcess& process, const std::string& temporary,
                                  CappedFile out, CappedFile err, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const sandbox::JailSpec spec, JailFor(process, temporary));
-  // A disk that is full ends the program.
+  // A full disk ends the program.
   CancelSource stop(cancel);
   Status written;
   sandbox::Io io{.cancel = stop.token()};
@@ -254,7 +254,7 @@ std::vector<std::string> EngineEnvironment(const std::vector<std::string>& own,
   std::vector<std::string> out;
   for (const std::string& variable : own) {
     const std::string_view name = NameOf(variable);
-    if (name == "TMPDIR") continue;  // each process has its own
+    if (name == "TMPDIR") continue;  // each process gets its own
     if (IsOneOf(name, kPassed) || name.starts_with("LC_") || IsOneOf(name, allow)) {
       out.push_back(variable);
     }
@@ -290,7 +290,7 @@ Status CappedFile::Add(std::string_view bytes) {
 }
 
 Result<CappedOutput> CappedFile::Finish() {
-  // Where the file was cut the rest may be half a secret.
+  // After a cut, the rest may be half of a secret.
   const std::string rest = filter_.Finish();
   DOSSIER_RETURN_IF_ERROR(Write(redact_.Add(output_.dropped == 0 ? rest : "")));
   DOSSIER_RETURN_IF_ERROR(Write(redact_.Finish()));

@@ -14,7 +14,7 @@ namespace dossier::agents {
 namespace {
 
 constexpr std::size_t kMaxKeptOutput = kMaxEngineOutput + (1 << 20);  // redaction adds a little
-// More than the average token of any vocabulary has, over text of any kind.
+// Above the average bytes per token of any vocabulary, for any kind of text.
 constexpr std::size_t kMostBytesOfToken = 16;
 constexpr std::string_view kPromptToken = "{prompt}", kPromptFileToken = "{prompt_file}";
 
@@ -62,8 +62,8 @@ std::string Sentence(const ProcessOutcome& outcome, const EngineJob& job) {
   return text;
 }
 
-// A program that was given a prompt and says that it took fewer tokens than any text of that size
-// has does not tell the truth; the least that it can have taken is counted.
+// A program that reports fewer input tokens than its prompt can have reports wrongly; the minimum
+// possible number is counted instead.
 void CorrectInput(const std::string& engine, std::size_t prompt_bytes, model::Usage* usage,
                   std::vector<std::string>* warnings) {
   const auto least = static_cast<std::int64_t>(prompt_bytes / kMostBytesOfToken);
@@ -121,8 +121,8 @@ Result<std::unique_ptr<ProcessEngine>> ProcessEngine::Make(ProcessEngineSpec spe
   return std::unique_ptr<ProcessEngine>(new ProcessEngine(std::move(spec), std::move(environment)));
 }
 
-// The worktree first: root becomes its owner. Of other files it sees those that its command line
-// names.
+// The worktree comes first: root takes its owner. Of other files the program sees those named on
+// its command line.
 void ProcessEngine::AddPlaces(const EngineJob& job, ProcessPlaces* places) const {
   places->own.insert(places->own.begin(), job.worktree);
   places->writable.insert(places->writable.end(), spec_.writable.begin(), spec_.writable.end());
@@ -161,8 +161,8 @@ ConfinedProcess ProcessEngine::Process(const EngineJob& job, const std::string& 
   return process;
 }
 
-// Again after 75, up to kMaxStarts times; the time limit is that of all starts together, and so is
-// what they cost.
+// Restarts after exit status 75, up to kMaxStarts times; time limit and cost cover all starts
+// together.
 Result<ProcessOutcome> ProcessEngine::RunPatiently(const ConfinedProcess& process,
                                                    std::size_t prompt_bytes,
                                                    const CancelToken& cancel,
@@ -189,8 +189,8 @@ Result<ProcessOutcome> ProcessEngine::RunPatiently(const ConfinedProcess& proces
   }
 }
 
-// What the output of one start says of usage and of the last message. A limit that is reached now
-// stops the run before its next step; the work that is done stays.
+// Reads usage and last message from the output of one start. If this reaches a limit, the run stops
+// before its next step; the work done is kept.
 Status ProcessEngine::Report(const std::string& out_path, std::size_t prompt_bytes, Start start,
                              EngineOutcome* outcome) const {
   const auto& reply = spec_.reply;
@@ -226,7 +226,7 @@ Status ProcessEngine::Report(const std::string& out_path, std::size_t prompt_byt
   return {};
 }
 
-// One that failed may have had no time to tell.
+// A failed program may have had no time to report.
 void ProcessEngine::TellUntold(const model::ProgramReport& report, Start start,
                                std::vector<std::string>* warnings) const {
   const auto& reply = spec_.reply;

@@ -18,16 +18,16 @@ namespace fs = std::filesystem;
 using sandbox::JailMount;
 using Access = JailMount::Access;
 
-constexpr Millis kNoCpuLimit = std::chrono::hours(24 * 365);  // the time limit is what ends it
+constexpr Millis kNoCpuLimit = std::chrono::hours(24 * 365);  // only the time limit ends it
 constexpr int kProcesses = 1024;                              // threads included
 constexpr int kFiles = 4096;
-constexpr std::uint64_t kTmp = 1ull << 30;  // bytes of the private /tmp, beside TMPDIR
+constexpr std::uint64_t kTmp = 1ull << 30;  // bytes of the private /tmp, besides TMPDIR
 
-// What builds look at beside the system's folders.
+// Paths that builds read besides the system folders.
 constexpr const char* kShown[] = {"/opt", "/etc/os-release", "/sys/devices/system/cpu"};
 
-// What lies beside `bin` in a folder that is one program: a virtual environment of Python, a
-// package of Node.
+// Files beside `bin` that mark a folder as one program: a Python virtual environment, a Node
+// package.
 constexpr const char* kPackageMarks[] = {"pyvenv.cfg", "package.json"};
 
 std::string ValueOf(const std::vector<std::string>& environment, std::string_view name) {
@@ -51,7 +51,7 @@ std::string RealPath(const std::string& path) {
   return error ? path : real.string();
 }
 
-// Without a final slash, `.` and `..`.
+// Returns the path without a final slash, `.` and `..`.
 std::string Plain(const std::string& path) {
   std::string plain = fs::path(path).lexically_normal().string();
   while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
@@ -70,8 +70,8 @@ bool IsPackage(const fs::path& folder) {
                      [&](const char* mark) { return Exists((folder / mark).string()); });
 }
 
-// A folder of programs and what belongs to it. In the home, where other things than programs lie
-// side by side, only a package is shown whole.
+// Adds a program folder and what belongs to it. In the home, which also contains other files, only
+// a package is shown as a whole.
 void AddProgramFolder(const std::string& given, const std::string& home,
                       std::vector<std::string>* out) {
   const std::string folder = Plain(given);
@@ -79,8 +79,8 @@ void AddProgramFolder(const std::string& given, const std::string& home,
   const auto covers_home = [&](const std::string& path) {
     return Covers(path, home) || Covers(RealPath(path), RealPath(home));
   };
-  if (covers_home(folder)) return;                // the home itself, or all of them
-  if (access(folder.c_str(), X_OK) != 0) return;  // another user's: it could not be shown
+  if (covers_home(folder)) return;                // the home or a parent of it
+  if (access(folder.c_str(), X_OK) != 0) return;  // another user's: it cannot be shown
   out->push_back(folder);
   const fs::path prefix = fs::path(folder).parent_path();
   const bool in_home = Covers(home, folder) || Covers(RealPath(home), RealPath(folder));
@@ -94,7 +94,7 @@ void AddMounts(const std::vector<std::string>& paths, Access access, sandbox::Ja
   }
 }
 
-// An empty home where the real one is, unless that was given itself.
+// Adds an empty home at the real one's path, unless that was given itself.
 Status AddHome(const ProcessPlaces& places, const std::string& home, const std::string& temporary,
                sandbox::JailSpec* spec) {
   if (!home.starts_with('/') || Covers(home, "/tmp") || IsSystem(home)) return {};
@@ -109,7 +109,7 @@ Status AddHome(const ProcessPlaces& places, const std::string& home, const std::
   return {};
 }
 
-// An empty folder over each that is hidden, where one that is shown would show it.
+// Mounts an empty folder over each hidden one that would be visible in a shown one.
 Status Hide(const ProcessPlaces& places, const std::string& temporary, sandbox::JailSpec* spec) {
   for (const std::string& hidden : places.hidden) {
     const auto covers = [&](const std::string& folder) { return Covers(folder, hidden); };
@@ -148,11 +148,11 @@ std::vector<std::string> ProgramFolders(std::string_view path, const std::string
   for (const std::string_view folder : Split(path, ':')) {
     AddProgramFolder(std::string(folder), home, &folders);
   }
-  // A name on PATH is often a link to where the program is installed.
+  // A name on PATH is often a link to the real installation.
   std::error_code error;
   if (const auto found = FindProgram(program); found && found->starts_with('/')) {
     const fs::path real = fs::canonical(*found, error);
-    // One that is named by its path may lie in the checkout, beside what is nobody's business.
+    // A program named by its path may be in the checkout, beside files that must not be seen.
     const bool by_path = program.find('/') != std::string::npos;
     if (!error && by_path && !IsSystem(real.string())) {
       folders.push_back(real.string());
@@ -169,7 +169,7 @@ Result<sandbox::JailSpec> JailFor(const ConfinedProcess& process, const std::str
   const std::string given_home = ValueOf(process.environment, "HOME");
   const std::string home = given_home.empty() ? given_home : Plain(given_home);
   spec.read.assign(std::begin(kShown), std::end(kShown));
-  // Root becomes the owner of the first folder that may be written.
+  // Root takes the owner of the first writable folder.
   AddMounts(process.places.own, Access::kWriteAll, &spec);
   spec.mounts.push_back({temporary, temporary, Access::kWriteAll});
   AddMounts(process.places.writable, Access::kWrite, &spec);

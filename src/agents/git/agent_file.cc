@@ -14,7 +14,7 @@ Result<std::optional<std::string>> ReadAgentFile(const std::string& worktree,
   const std::string folder = worktree + "/.agent";
   const UniqueFd agent(open(folder.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!agent.valid()) return std::nullopt;
-  // Without waiting: it may be a pipe.
+  // Does not block: it may be a pipe.
   const UniqueFd fd(
       openat(agent.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info{};

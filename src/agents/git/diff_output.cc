@@ -28,7 +28,7 @@ class Reader {
     while (at_ < out_.size() && out_[at_] != '\0') {
       if (!ReadCounts()) return Fail();
     }
-    // A NUL alone parts the lists from the text, which an unchanged tree has none of.
+    // Only a NUL separates the lists from the text; an unchanged tree has no text.
     if (at_ < out_.size()) ++at_;
     for (const auto& [path, change] : changes_) diff_.changes.push_back(change);
     diff_.text_at = at_;
@@ -48,8 +48,8 @@ class Reader {
     return field;
   }
 
-  // ":100644 100755 OLD NEW M" PATH, or "… R100" OLD_PATH PATH. Of two new files that are alike one
-  // is called a copy ("C100"), though copies were not asked for.
+  // Reads ":100644 100755 OLD NEW M" PATH, or "… R100" OLD_PATH PATH. Of two equal new files one is
+  // reported as a copy ("C100"), although copies were not requested.
   bool ReadRaw() {
     const auto head = Next();
     if (!head) return false;
@@ -86,7 +86,7 @@ class Reader {
     return changes_.emplace(std::move(path), std::move(change)).second;
   }
 
-  // "1\t2\tPATH", or "1\t2\t" OLD_PATH PATH; "-\t-\t" for a binary file.
+  // Reads "1\t2\tPATH", or "1\t2\t" OLD_PATH PATH; "-\t-\t" for a binary file.
   bool ReadCounts() {
     const auto line = Next();
     if (!line) return false;
@@ -134,7 +134,7 @@ Result<DiffOutput> ParseDiffOutput(std::string_view out) { return Reader(out).Re
 
 namespace {
 
-// Puts the parts of `target` before those that are still to be walked.
+// Puts the parts of `target` before those still to be resolved.
 void Prepend(std::string_view target, std::deque<std::string_view>* ahead) {
   const std::vector<std::string_view> parts = Split(target, '/');
   ahead->insert(ahead->begin(), parts.begin(), parts.end());
@@ -143,7 +143,7 @@ void Prepend(std::string_view target, std::deque<std::string_view>* ahead) {
 }  // namespace
 
 std::string TreeLinks::WayOut(std::string_view path) const {
-  std::vector<std::string> here;  // folders from the root, links resolved
+  std::vector<std::string> here;  // folders from the root, with links resolved
   std::deque<std::string_view> ahead;
   Prepend(path, &ahead);
   std::string_view through = path;
@@ -169,13 +169,13 @@ std::string TreeLinks::WayOut(std::string_view path) const {
   return {};
 }
 
-// The half of patch.h that compares two trees.
+// The part of patch.h that compares two trees.
 
 namespace {
 
-constexpr std::size_t kMaxListBytes = 256 << 20;  // of names, from git
+constexpr std::size_t kMaxListBytes = 256 << 20;  // for names, from git
 
-// The arguments of `git diff-tree` for two trees; `output` holds those that choose its format.
+// Returns the arguments of `git diff-tree` for two trees; `output` contains those for the format.
 std::vector<std::string> DiffArguments(std::vector<std::string> output, const std::string& from,
                                        const std::string& to) {
   std::vector<std::string> arguments = {
@@ -186,7 +186,7 @@ std::vector<std::string> DiffArguments(std::vector<std::string> output, const st
   return arguments;
 }
 
-// The content of blobs, in one call; of those that git does not have nothing.
+// Returns the contents of blobs, from one call; nothing for those that git does not have.
 Result<std::vector<std::string>> ReadBlobs(const Git& git, const std::vector<std::string>& blobs,
                                            const CancelToken& cancel) {
   std::vector<std::string> contents(blobs.size());
@@ -209,7 +209,7 @@ Result<std::vector<std::string>> ReadBlobs(const Git& git, const std::vector<std
   return contents;
 }
 
-// All links of `tree`.
+// Reads all links of `tree`.
 Result<TreeLinks> ReadTreeLinks(const Git& git, const std::string& tree,
                                 const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string out,
@@ -233,7 +233,7 @@ Result<TreeLinks> ReadTreeLinks(const Git& git, const std::string& tree,
   return links;
 }
 
-// Where the links among `changes` lead, and whether they leave `tree` behind another one.
+// Sets the targets of links in `changes`, and whether they leave `tree`, also by another link.
 Status FollowLinks(const Git& git, const std::string& tree, std::vector<PathChange>* changes,
                    const CancelToken& cancel) {
   std::vector<PathChange*> links;
@@ -257,7 +257,7 @@ Status FollowLinks(const Git& git, const std::string& tree, std::vector<PathChan
 
 Result<Patch> DiffTrees(const Git& git, const std::string& from, const std::string& to,
                         const DiffOptions& options, const CancelToken& cancel) {
-  // Side by side: for counts and for text git compares all files anew.
+  // In parallel, because git compares all files again for counts and for text.
   Result<std::string> lists;
   Result<ProcessResult> text;
   {

@@ -11,18 +11,18 @@ namespace {
 
 constexpr int kMinMajor = 2, kMinMinor = 38;
 
-// No setting of the user's that makes git refuse what is to be taken as it is.
+// Overrides user settings that make git refuse files that must be taken unchanged.
 constexpr const char* kSettings[] = {"core.safecrlf=false", "add.ignoreErrors=false",
                                      "user.useConfigOnly=true"};
 
-// An index of ours is one whole file that tells each change: other users' tricks for speed hide
+// Our index must be one complete file that records each change: users' performance settings hide
 // some, or keep a part of the index elsewhere.
 constexpr const char* kIndexSettings[] = {
     "core.splitIndex=false",     "core.untrackedCache=false", "index.sparse=false",
     "core.sparseCheckout=false", "core.trustctime=true",      "core.checkStat=default",
 };
 
-// "git version 2.39.5 (Debian)" -> {2, 39}; zeros if it is something else.
+// Parses "git version 2.39.5 (Debian)" as {2, 39}; zeros for anything else.
 std::array<int, 2> VersionOf(std::string_view line) {
   constexpr std::string_view kHead = "git version ";
   std::array<int, 2> version{};

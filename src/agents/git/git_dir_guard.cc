@@ -22,8 +22,8 @@ constexpr const char* kWatched[] = {"config", "config.worktree", "hooks", "info"
 constexpr std::string_view kUnwatched = "info/refs";
 constexpr std::string_view kOurRefs = "refs/dossier/";
 
-// A link is what it says, a folder is its entries. What cannot be read has no content: it differs
-// from what could be.
+// The content of a link is its target, that of a folder its entries. What cannot be read has no
+// content, and so differs from anything readable.
 std::string ContentOf(const fs::path& path, const struct stat& info) {
   if (S_ISREG(info.st_mode)) return ReadFile(path.string(), kMaxBytes).value_or("");
   std::error_code error;
@@ -89,7 +89,7 @@ Status GitDirGuard::Undo(const std::string& path, const Entry* was) const {
   const std::string full = fmt::format("{}/{}", git_.folders().common, path);
   struct stat info{};
   const bool folder = lstat(full.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-  const bool keeps = was && folder && S_ISDIR(was->mode);  // its entries are judged one by one
+  const bool keeps = was && folder && S_ISDIR(was->mode);  // its entries are compared separately
   if (!keeps) DOSSIER_RETURN_IF_ERROR(RemoveTree(full));
   if (!was) return {};
   if (S_ISDIR(was->mode)) {
@@ -106,7 +106,7 @@ Status GitDirGuard::Undo(const std::string& path, const Entry* was) const {
 
 Status GitDirGuard::CompareFiles(GuardReport* report) const {
   const Entries now = ReadEntries();
-  // In the order of paths, so that a folder is back before what was in it.
+  // In path order, so that a folder is restored before its contents.
   for (const auto& [path, was] : entries_) {
     const auto found = now.find(path);
     if (found != now.end() && found->second == was) continue;
@@ -127,7 +127,7 @@ bool GitDirGuard::IsAllowed(const std::string& name, const std::string& commit) 
   return was == refs_.end() || was->second == commit;
 }
 
-// What is foreign is marked in `report`, and what undoes it is the answer, for `update-ref`.
+// Adds foreign refs to `report`, and returns the commands for `update-ref` that undo them.
 std::string GitDirGuard::JudgeRefs(const Refs& now, GuardReport* report) const {
   std::string commands;
   const auto put_back = [&](const std::string& name) {
@@ -136,7 +136,7 @@ std::string GitDirGuard::JudgeRefs(const Refs& now, GuardReport* report) const {
     commands += was == refs_.end() ? "delete " : "update ";
     commands.append(name).push_back('\0');
     if (was != refs_.end()) commands.append(was->second).push_back('\0');
-    commands.push_back('\0');  // whatever it is now
+    commands.push_back('\0');  // any current value
   };
   for (const auto& [name, commit] : now) {
     if (name.starts_with(kOurRefs) && !IsAllowed(name, commit)) put_back(name);
@@ -180,7 +180,7 @@ Status GitDirGuard::CompareRefs(const CancelToken& cancel, GuardReport* report) 
 Result<GuardReport> GitDirGuard::Check(const CancelToken& cancel) {
   std::lock_guard lock(mutex_);
   GuardReport report;
-  // First the files: until then git would read a foreign configuration.
+  // Files first: until they are restored git would read a foreign configuration.
   DOSSIER_RETURN_IF_ERROR(CompareFiles(&report));
   DOSSIER_RETURN_IF_ERROR(CompareRefs(cancel, &report));
   return report;

@@ -21,8 +21,8 @@ namespace {
 
 constexpr const char* kAllButAgent[] = {".", ":(exclude,top).agent"};
 constexpr std::uint64_t kMaxMetaBytes = 1 << 20;
-constexpr std::size_t kMaxPatchListBytes = 256 << 20;  // of names, from git
-constexpr std::size_t kMaxListed = 20;  // violations of one kind that are worth showing
+constexpr std::size_t kMaxPatchListBytes = 256 << 20;  // for names, from git
+constexpr std::size_t kMaxListed = 20;                 // maximum listed violations of one kind
 
 std::vector<std::string> WithPaths(std::vector<std::string> arguments) {
   arguments.emplace_back("--");
@@ -47,7 +47,7 @@ ListedFile ParseListed(std::string_view entry) {
   return file;
 }
 
-// Takes one patch.
+// Takes a single patch.
 class Taker {
  public:
   Taker(const Worktree& worktree, const Git& git, const PatchOptions& options,
@@ -72,7 +72,7 @@ class Taker {
   }
 
  private:
-  // Leaves patch_.tree empty if there is something to object to.
+  // Leaves patch_.tree empty if there are violations.
   Status TakeTree() {
     DOSSIER_RETURN_IF_ERROR(Add(CountIgnored::kYes));
     const bool wanted = options_.output == EngineOutput::kPatchFile;
@@ -111,8 +111,8 @@ class Taker {
     return {};
   }
 
-  // What git cannot stage is unreadable, a socket, a repository without a commit: nothing that a
-  // commit could hold.
+  // What git cannot stage is unreadable, a socket, or a repository without a commit: a commit
+  // cannot contain it.
   Status Stage(std::vector<std::string> arguments, std::string input) {
     DOSSIER_ASSIGN_OR_RETURN(
         const ProcessResult staged,
@@ -123,7 +123,7 @@ class Taker {
     return {};
   }
 
-  // Entries at NUL; all that fit, if there are more than anybody reads.
+  // Returns NUL-separated entries; if there are too many, only as many as fit.
   Result<ProcessResult> List(std::vector<std::string> flags) const {
     std::vector<std::string> arguments = {"ls-files", "-z", "--others", "--exclude-standard"};
     arguments.insert(arguments.end(), flags.begin(), flags.end());
@@ -145,7 +145,7 @@ class Taker {
     return {};
   }
 
-  // Before git reads a byte of them.
+  // Runs before git reads any byte of the files.
   Status JudgeFiles() {
     repositories_.clear();
     DOSSIER_ASSIGN_OR_RETURN(const ProcessResult listed,
@@ -156,7 +156,7 @@ class Taker {
     ForEachAtNul(listed.out, [&](std::string_view entry) {
       if (entry.size() < 3) return;
       const ListedFile file = ParseListed(entry);
-      // A repository that git itself sees is judged as one, below.
+      // A repository that git recognises is judged as one, below.
       if (!file.path.ends_with('/')) AddFolders(file.path, &folders);
       if (file.tag == '?' || file.tag == 'C') changed.push_back(file.path);
       if (file.tag == '?') {
@@ -184,7 +184,7 @@ class Taker {
     return JudgeNested();
   }
 
-  // Before git stores anything of them: what is in a repository's objects stays there.
+  // Runs before git stores anything of the files, because objects stay in the repository.
   void JudgeSecrets(const std::vector<std::string>& paths) {
     if (!options_.secrets || options_.secrets->empty()) return;
     for (const std::string& path : paths) {
@@ -206,7 +206,7 @@ class Taker {
     }
   }
 
-  // Of a regular file, or what a link says; nothing for all else.
+  // Returns the content of a regular file or the target of a link; nothing for anything else.
   std::string ContentOf(const std::string& path) const {
     const std::string full = fmt::format("{}/{}", worktree_.path(), path);
     std::error_code error;
@@ -216,7 +216,7 @@ class Taker {
     return ReadRegularFile(full, kMaxModifiedBytes).value_or("");
   }
 
-  // Those above `path`, but for the root.
+  // Adds the folders above `path`, except the root.
   static void AddFolders(std::string_view path, std::set<std::string, std::less<>>* folders) {
     for (std::size_t slash = path.rfind('/'); slash != std::string_view::npos;
          slash = path.rfind('/')) {
@@ -226,7 +226,7 @@ class Taker {
     }
   }
 
-  // A repository whose git folder is damaged is none to git: it would take its files as plain ones.
+  // If a repository's git folder is damaged, git would take its files as plain ones.
   void JudgeFolders(const std::set<std::string, std::less<>>& folders) {
     for (const std::string& folder : folders) {
       if (patch_.violations.size() >= kMaxListed) return;
@@ -234,7 +234,7 @@ class Taker {
     }
   }
 
-  // What stands in place of a submodule is another repository's: git looks at none of its files.
+  // What is in place of a submodule belongs to another repository: git reads none of its files.
   void JudgeSubmodule(const std::string& path) {
     if (IsThere(path + "/.git")) {
       repositories_.push_back(path);
@@ -256,7 +256,7 @@ class Taker {
   }
 
   void JudgeUntracked(std::string_view name) {
-    if (name.ends_with('/')) {  // how git lists a repository of its own
+    if (name.ends_with('/')) {  // git lists separate repositories in this form
       name.remove_suffix(1);
       nested_.emplace_back(name);
     }
@@ -293,7 +293,7 @@ class Taker {
     return {};
   }
 
-  // Puts `.agent/patch.diff` into the work tree, all of it or nothing.
+  // Applies `.agent/patch.diff` to the work tree, completely or not at all.
   Status ApplyClaim() {
     const auto diff = ReadAgentFile(worktree_.path(), "patch.diff", options_.max_patch_bytes);
     if (!diff && diff.error().code == ErrorCode::kTooLong) {
@@ -317,7 +317,7 @@ class Taker {
     return git_.Run(place_, {.arguments = std::move(arguments), .input = diff}, cancel_);
   }
 
-  // By the paths as git reads them, which are those that it would write to.
+  // Checks the paths as git parses them, because git writes to these.
   Status JudgeClaim(const std::string& diff) {
     const auto refuse = [&](std::string_view path, std::string_view problem) {
       patch_.violations.push_back(
@@ -334,7 +334,7 @@ class Taker {
       return {};
     }
     ForEachAtNul(listed.out, [&](std::string_view entry) {
-      const std::size_t tab = entry.rfind('\t');  // behind the counts; old names stand alone
+      const std::size_t tab = entry.rfind('\t');  // after the counts; old names are separate
       const std::string_view path = tab == std::string_view::npos ? entry : entry.substr(tab + 1);
       if (path.empty()) return;
       if (const char* problem = PathProblem(path)) refuse(path, problem);
@@ -356,7 +356,7 @@ class Taker {
     return CompareClaims();
   }
 
-  // Filters do not run, so what they would have changed on the way is not what anybody wants.
+  // Filters are not run, so the result of filtered files would be wrong: they are refused.
   Status JudgeFilters() {
     DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> filters, git_.Filters(place_));
     std::string paths;
@@ -400,7 +400,7 @@ class Taker {
     return {};
   }
 
-  // The change list that the engine claims in `.agent/meta.json`.
+  // Compares with the change list that the engine claims in `.agent/meta.json`.
   Status CompareClaims() {
     if (!candidate_.empty()) {
       diff_.base = std::move(patch_.base);
@@ -434,7 +434,7 @@ class Taker {
   const GitPlace place_;
   Patch patch_, diff_;
   std::string candidate_;
-  std::vector<std::string> nested_;        // repositories that git does not know
+  std::vector<std::string> nested_;        // repositories that git does not recognise
   std::vector<std::string> repositories_;  // in place of submodules
 };
 
@@ -469,7 +469,7 @@ namespace {
 constexpr std::string_view kHeaders[] = {"--- ",       "+++ ",       "rename from ",
                                          "rename to ", "copy from ", "copy to "};
 
-// The count in "-12,3" or "+12": 3, 1.
+// Returns the count in "-12,3" or "+12": 3, 1.
 std::uint64_t LinesOf(std::string_view range) {
   const std::size_t comma = range.find(',');
   if (comma == std::string_view::npos) return 1;
@@ -482,7 +482,7 @@ std::uint64_t LinesOf(std::string_view range) {
 
 std::vector<std::string_view> DiffHeaderPaths(std::string_view text) {
   std::vector<std::string_view> paths;
-  std::uint64_t old_lines = 0, new_lines = 0;  // of the hunk, to come
+  std::uint64_t old_lines = 0, new_lines = 0;  // left in the hunk
   for (const std::string_view line : Split(text, '\n')) {
     if (old_lines > 0 || new_lines > 0) {
       const char kind = line.empty() ? ' ' : line[0];

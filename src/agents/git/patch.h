@@ -119,7 +119,7 @@ std::string CandidateRef(std::string_view run, std::string_view task, int attemp
 //
 // Thread-safety: a pure function.
 
-// Returns the text after `--- `, `+++ `, `rename from `, `rename to ` and so on, up to a tab.
+// Returns the text after `--- `, `+++ `, `rename from `/`to `, `copy from `/`to `, up to a tab.
 std::vector<std::string_view> DiffHeaderPaths(std::string_view text);
 
 }  // namespace dossier::agents

@@ -9,7 +9,7 @@
 namespace dossier::agents {
 namespace {
 
-// Code points that HFS+ leaves out when it compares names, as UTF-8: U+200C to U+200F, U+202A to
+// Code points that HFS+ ignores when it compares names, as UTF-8: U+200C to U+200F, U+202A to
 // U+202E, U+206A to U+206F, U+FEFF (Apple TN1150, "Unicode Subtleties").
 bool IsIgnoredByHfs(std::string_view three) {
   if (three == "\xEF\xBB\xBF") return true;
@@ -32,7 +32,7 @@ std::string WithoutIgnored(std::string_view part) {
   return kept;
 }
 
-// What NTFS makes of a name: a stream's name and blanks and dots at the end do not count.
+// Returns a name as NTFS reads it: stream names, and blanks and dots at the end, are ignored.
 std::string_view NtfsName(std::string_view part) {
   part = part.substr(0, part.find(':'));
   while (part.ends_with('.') || part.ends_with(' ')) part.remove_suffix(1);

@@ -45,7 +45,7 @@ std::string SecretFilter::Add(std::string_view bytes) {
 
 std::string SecretFilter::Finish() { return Take(0); }
 
-// Everything that begins before the last `keep` bytes.
+// Returns what begins before the last `keep` bytes, with values hidden.
 std::string SecretFilter::Take(std::size_t keep) {
   std::string out;
   const std::string_view text = pending_;

@@ -26,7 +26,7 @@ Result<std::string> StateFolder::Attempt(std::string_view run, std::string_view 
 }
 
 Result<std::string> StateFolder::Worktrees(std::string_view run) const {
-  return Make(fmt::format("runs/{}/.worktrees", run));  // no task is called so
+  return Make(fmt::format("runs/{}/.worktrees", run));  // no task has this name
 }
 
 Result<std::string> StateFolder::Rescued(std::string_view run) const {

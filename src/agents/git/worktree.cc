@@ -18,13 +18,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxGitFile = 16 << 10;  // bytes of a `.git` file or a record
-constexpr std::size_t kMaxRefs = 64 << 20;       // bytes of the list of refs that an engine sees
+constexpr std::size_t kMaxRefs = 64 << 20;       // bytes of the ref list that an engine sees
 constexpr const char* kCopiedSettings =
     "^(core\\.(autocrlf|eol|filemode|ignorecase|precomposeunicode|symlinks)|user\\.(name|email))$";
 
 std::string AdminOf(std::string_view path) { return fmt::format("{}.git", path); }
 
-// A value as git's files of settings hold it.
+// Quotes a value for a git configuration file.
 std::string QuotedValue(std::string_view value) {
   std::string out = "\"";
   for (const char c : value) {
@@ -38,8 +38,8 @@ std::string QuotedValue(std::string_view value) {
   return out + "\"";
 }
 
-// The settings of an engine's own repository: how files are written, and who commits. Nothing of
-// the repository's that starts a program or names a server comes along.
+// Returns the settings of an engine's repository: how files are written, and who commits. No
+// setting that starts a program or names a server is copied.
 Result<std::string> SettingsFor(const Git& git, const std::string& commit,
                                 const CancelToken& cancel) {
   constexpr std::size_t kSha256Digits = 64;
@@ -60,8 +60,8 @@ Result<std::string> SettingsFor(const Git& git, const std::string& commit,
   return text;
 }
 
-// A repository of an engine's own, which shares the objects of the real one: whatever the engine
-// does with git, the real one's settings, refs and worktrees are none of its business.
+// Makes a separate repository for an engine that shares the real one's objects: whatever the engine
+// does with git does not affect the real one's settings, refs and worktrees.
 Status MakeAdmin(const Git& git, const std::string& admin, const std::string& commit,
                  const CancelToken& cancel) {
   const std::string& common = git.folders().common;
@@ -96,7 +96,7 @@ Result<Record> ReadRecord(const std::string& file) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxGitFile));
   DOSSIER_ASSIGN_OR_RETURN(const Json json, ParseJson(text));
   const auto path = FindString(json, "path"), admin = FindString(json, "admin");
-  // Nothing but the pair that Make makes is removed on the word of a record.
+  // Removes only a pair of folders that Make can have made, because a record is not trusted.
   if (!path || !path->starts_with('/') || !admin || *admin != AdminOf(*path)) {
     return MakeError(ErrorCode::kDamaged, "{}: not a record of a worktree", file);
   }
@@ -118,7 +118,7 @@ std::vector<std::string> RecordsIn(const std::string& folder) {
 Result<std::string> WorktreePath(const Git& git, std::string_view run, int number, Role role) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string cache, CacheFolder());
   const std::string& root = git.folders().root.empty() ? git.folders().common : git.folders().root;
-  // Repositories of the same name keep apart.
+  // The hash separates repositories with the same name.
   return fmt::format("{}/worktrees/{}-{}/{}/w{}{}", cache, fs::path(root).filename().string(),
                      Sha256Hex(git.folders().common).substr(0, 8), run, number,
                      role == Role::kReviewer ? "-review" : "");
@@ -138,8 +138,8 @@ Status CopyIndex(const std::string& from, const std::string& to) {
 
 namespace {
 
-// Whether `folder` holds the objects of a repository. A repository's own files name it, and they
-// may be hostile: they show an engine no other folder than one of git's.
+// Returns true if `folder` contains a repository's objects. The repository's files name it and may
+// be hostile, so an engine is shown only folders of git.
 bool IsObjectFolder(const fs::path& folder) {
   std::error_code error;
   return folder.filename() == "objects" && fs::is_directory(folder / "pack", error) &&
@@ -149,7 +149,7 @@ bool IsObjectFolder(const fs::path& folder) {
 }  // namespace
 
 std::vector<std::string> ObjectFolders(const std::string& common) {
-  constexpr std::size_t kMostFolders = 32;  // git itself follows five in a row
+  constexpr std::size_t kMostFolders = 32;  // git itself follows five levels
   std::error_code error;
   const fs::path own = fs::canonical(common + "/objects", error);
   if (error || own != fs::canonical(common, error) / "objects") return {};
@@ -270,7 +270,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder is opened up before its entries are listed, so each level can be entered.
+// A folder is made accessible before its entries are listed, so each level can be entered.
 void OpenUp(const fs::path& folder) {
   chmod(folder.c_str(), 0700);
   std::error_code error;

@@ -18,14 +18,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMaxPointer = 16 << 10;  // bytes of HEAD, gitdir and their kin
+constexpr std::uint64_t kMaxPointer = 16 << 10;  // bytes of HEAD, gitdir and similar files
 
 std::string ReadFirstLine(const std::string& file) {
   const auto text = ReadRegularFile(file, kMaxPointer);
   return text ? std::string(TrimSpace(Split(*text, '\n').front())) : "";
 }
 
-// HEAD says so, or a rebase that will come back to it.
+// True if HEAD names it, or a rebase will return to it.
 bool Holds(const std::string& git_dir, std::string_view ref) {
   return ReadFirstLine(git_dir + "/HEAD") == fmt::format("ref: {}", ref) ||
          ReadFirstLine(git_dir + "/rebase-merge/head-name") == ref ||
@@ -46,7 +46,7 @@ GitPlace PlaceOf(const Checkout& checkout) {
   return {.git_dir = checkout.git_dir, .work_tree = checkout.root};
 }
 
-// "error: Entry 'src/a' not uptodate. Cannot merge." and the like, a line each.
+// Parses lines such as "error: Entry 'src/a' not uptodate. Cannot merge.".
 std::vector<std::string> QuotedPaths(std::string_view complaints) {
   std::vector<std::string> paths;
   for (const std::string_view line : Split(complaints, '\n')) {
@@ -66,7 +66,7 @@ CheckoutRefusal RefusalOf(const ProcessResult& result) {
           .paths = std::move(paths)};
 }
 
-// Of a new file: the file itself, or what stands in place of a folder above it.
+// For a new file: returns the file itself, or what is in place of a folder above it.
 std::string InTheWay(const std::string& root, const std::string& path) {
   for (std::size_t slash = path.find('/'); slash != std::string::npos;
        slash = path.find('/', slash + 1)) {
@@ -78,7 +78,7 @@ std::string InTheWay(const std::string& root, const std::string& path) {
   return IsThere(fmt::format("{}/{}", root, path)) ? path : "";
 }
 
-// Git overwrites ignored files when it needs their place. A person's may hold a password.
+// Git overwrites ignored files that are in the way, but they may be a person's, with a password.
 Result<CheckoutRefusal> FilesInTheWay(const Git& git, const GitPlace& place,
                                       const CheckoutMove& move, const CancelToken& cancel) {
   CheckoutRefusal refusal;
@@ -100,7 +100,7 @@ Result<CheckoutRefusal> FilesInTheWay(const Git& git, const GitPlace& place,
   return refusal;
 }
 
-// The name of the blob that `path` would be added as; "" if there is nothing or a folder.
+// Returns the id of the blob that adding `path` would give; "" if it is missing or a folder.
 Result<std::string> BlobAt(const Git& git, const Checkout& checkout, const PathChange& change) {
   const std::string full = fmt::format("{}/{}", checkout.root, change.path);
   const std::string& known = change.old_blob.empty() ? change.new_blob : change.old_blob;
@@ -126,7 +126,7 @@ Status Rescue(const std::string& from, const std::string& to) {
   return {};
 }
 
-// A file that the old commit does not have, and the folders that only it filled.
+// Removes a file that the old commit does not have, and folders that become empty.
 Status RemoveNew(const std::string& root, const std::string& path) {
   const std::string full = fmt::format("{}/{}", root, path);
   if (unlink(full.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR && errno != EISDIR) {
@@ -201,7 +201,7 @@ Result<CheckoutRefusal> WouldRefuse(const Git& git, const StateFolder& state,
   DOSSIER_RETURN_IF_ERROR(RemoveAll(place.index));
   const std::string index = move.checkout.git_dir + "/index";
   if (Exists(index)) DOSSIER_RETURN_IF_ERROR(CopyIndex(index, place.index));
-  // A file that was only touched is no change. On the copy: the checkout's own index stays.
+  // A file with only a new time is unchanged. Uses the copy: the checkout's own index stays.
   DOSSIER_RETURN_IF_ERROR(
       git.Run(place, {.arguments = {"update-index", "-q", "--refresh"}}, cancel));
   DOSSIER_ASSIGN_OR_RETURN(
@@ -225,7 +225,7 @@ CheckoutRefusal WaitForIndex(const Checkout& checkout, Millis limit) {
       return {.reason = fmt::format("another git has held {} for {} s; remove it if none runs",
                                     lock, limit.count() / 1000)};
     }
-    std::this_thread::sleep_for(Millis(20));  // nobody tells when it goes
+    std::this_thread::sleep_for(Millis(20));  // there is no notification when it is released
   }
   return {};
 }
@@ -250,7 +250,7 @@ Result<std::vector<std::string>> PutBack(const Git& git, const CheckoutMove& mov
     entries += '\0';
     if (change.old_mode == kModeSubmodule || change.new_mode == kModeSubmodule) continue;
     DOSSIER_ASSIGN_OR_RETURN(const std::string blob, BlobAt(git, checkout, change));
-    // In place of an old file a folder is a person's; in place of a new one it may be the old one.
+    // A folder in place of an old file is a person's; of a new one, it may be the old commit's.
     const bool foreign = blob.empty() ? change.old_mode != 0 && IsFolder(full)
                                       : blob != change.old_blob && blob != change.new_blob;
     if (foreign) {
@@ -263,7 +263,7 @@ Result<std::vector<std::string>> PutBack(const Git& git, const CheckoutMove& mov
   }
   DOSSIER_RETURN_IF_ERROR(git.Ask(
       PlaceOf(checkout), {.arguments = {"update-index", "-z", "--index-info"}, .input = entries}));
-  // New files first: one may stand where the old commit has a folder.
+  // New files first: one may be where the old commit has a folder.
   for (const PathChange& change : move.changes) {
     if (change.old_mode == 0 && change.new_mode != kModeSubmodule) {
       DOSSIER_RETURN_IF_ERROR(RemoveNew(checkout.root, change.path));

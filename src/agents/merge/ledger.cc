@@ -21,7 +21,7 @@ std::string Escaped(std::string text) {
   return ReplaceAll(text, "\r", "%0D");
 }
 
-// What is to be written behind `text` so that `line` stands in it once.
+// Returns what must be appended to `text` so that it contains `line` once.
 std::string Missing(std::string_view text, const std::string& line) {
   const auto lines = Split(text, '\n');
   if (std::find(lines.begin(), lines.end(), line) != lines.end()) {

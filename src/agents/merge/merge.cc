@@ -18,10 +18,10 @@
 namespace dossier::agents {
 namespace {
 
-constexpr int kMaxRounds = 5;  // how often the tip may move under a merge
+constexpr int kMaxRounds = 5;  // how often the tip may move during a merge
 
-// What `commit` has and `base` has not is on the disk afterwards: in a pack, which git syncs.
-// Single objects would take a sync each, and the whole file system holds what others write, too.
+// Syncs what `commit` has and `base` has not to disk, in a pack, which git syncs. Syncing single
+// objects would be slow, and syncing the file system would include other programs' data.
 Status SyncCommit(const Git& git, const std::string& commit, const std::string& base) {
   const std::string folder = git.folders().common + "/objects/pack";
   const auto packed =
@@ -34,7 +34,7 @@ Status SyncCommit(const Git& git, const std::string& commit, const std::string& 
   return {};
 }
 
-// Files that git leaves when it is killed between prepare and commit.
+// Returns the lock files that git leaves if killed between prepare and commit.
 std::vector<std::string> LocksOf(const Git& git, const std::string& ref,
                                  const std::optional<Checkout>& checkout) {
   const std::string& head = checkout ? checkout->git_dir : git.folders().common;
@@ -70,7 +70,7 @@ class Merger {
  private:
   enum class Next : std::uint8_t { kGoOn, kDone, kTipMoved };
 
-  // The candidate is still what the reviewer saw.
+  // Checks that the candidate is still what the reviewer saw.
   Status Verify() {
     DOSSIER_ASSIGN_OR_RETURN(approved_, Diff(request_.base, request_.candidate, ""));
     if (approved_.sha256 == request_.patch_sha256) return {};
@@ -85,7 +85,7 @@ class Merger {
                      {.max_patch_bytes = request_.policy->max_patch_bytes, .file = file}, cancel_);
   }
 
-  // The steps up to the first that ends the merge.
+  // Runs the steps until one ends the merge.
   Result<Next> Round() {
     using Step = Result<Next> (Merger::*)();
     for (const Step step : {&Merger::FindTip, &Merger::FindCheckout, &Merger::MakeTree,
@@ -128,7 +128,7 @@ class Merger {
           tree_, git_.AskLine(git_.Objects(), {"rev-parse", request_.candidate + "^{tree}"}));
       return Next::kGoOn;
     }
-    // In the checkout, for the attributes that say how its files are merged.
+    // Runs in the checkout, whose attributes define how its files are merged.
     const GitPlace place =
         checkout_ ? GitPlace{.git_dir = checkout_->git_dir, .work_tree = checkout_->root}
                   : git_.Objects();
@@ -156,10 +156,10 @@ class Merger {
     return Next::kGoOn;
   }
 
-  // The diff from tip to merged tree: it is what the policy is about, and what a reviewer must have
-  // seen where the tip changed the same files.
+  // Checks the diff from tip to merged tree: the policy applies to it, and a reviewer must have
+  // seen it if the tip changed the same files.
   Result<Next> JudgeTree() {
-    if (outcome_.tip == request_.base) {  // then it is the approved one, and just verified
+    if (outcome_.tip == request_.base) {  // then it is the approved one, just verified
       patch_ = approved_;
       patch_.tree = tree_;
     } else {
@@ -175,8 +175,8 @@ class Merger {
     if (!outcome_.policy.ok()) {
       return End(MergeStatus::kPolicyViolation, "the merged patch breaks the policy");
     }
-    // The same blobs in place of the same blobs. If the tip changed one of the files, or the merge
-    // put one elsewhere because the tip renamed its folder, no reviewer has seen it.
+    // The same blobs replace the same blobs. If the tip changed one of the files, or its folder was
+    // renamed so that the merge moved one, no reviewer has seen the result.
     const std::vector<PathChange>& approved = approved_.changes;
     if (patch_.changes == approved) {
       if (request_.checked_tree.value_or(tree_) == tree_) return Next::kGoOn;
@@ -193,7 +193,7 @@ class Merger {
                  std::move(unseen));
   }
 
-  // What would be merged, as a candidate on the tip.
+  // Returns what would be merged, as a candidate on the tip.
   Result<Next> Again(MergeStatus status, std::string reason, std::vector<std::string> unseen) {
     patch_.base = outcome_.tip;
     patch_.tree = tree_;
@@ -259,7 +259,7 @@ class Merger {
     return intent;
   }
 
-  // From here on the merge goes on to its end, whoever cancels.
+  // From here on the merge is completed even if cancelled.
   Result<Next> Show() {
     const Intent intent = MakeIntent();
     const Publication publication{.git = git_,

@@ -27,7 +27,7 @@ namespace {
 //   DOSSIER_RETURN_IF_ERROR(move.Commit());
 //
 // It is a `git update-ref --stdin` that waits for us. If this process is killed, git reads the end
-// of its input and gives the locks back. Ownership: destroyed without Commit, it aborts.
+// of its input and releases the locks. Ownership: destroyed without Commit, it aborts.
 
 struct RefUpdate {
   std::string ref, new_commit, old_commit;
@@ -36,8 +36,8 @@ struct RefUpdate {
 
 class RefTransaction {
  public:
-  // Errors: kFailed with git's complaint: the branch is not at `old_commit`, somebody holds its
-  // lock; kTimeout.
+  // Errors: kFailed with git's message: the branch is not at `old_commit`, or another process holds
+  // its lock; kTimeout.
   static Result<RefTransaction> Prepare(const Git& git, const GitPlace& place,
                                         const RefUpdate& update);
   RefTransaction(RefTransaction&& other) noexcept;
@@ -49,7 +49,7 @@ class RefTransaction {
  private:
   RefTransaction() = default;
   Status Start(const ProcessSpec& spec);
-  // Says `command` and waits for "<name>: ok".
+  // Sends `command` and waits for "<name>: ok".
   Status Say(std::string_view command, std::string_view name);
   void End();
 
@@ -60,9 +60,9 @@ class RefTransaction {
 
 using internal::MakePipe, internal::Pipe;
 
-constexpr int kPatienceMillis = 30'000;  // git waits 1 s at most for a lock of a loose ref
+constexpr int kPatienceMillis = 30'000;  // git waits at most 1 s for the lock of a loose ref
 
-// Where a child's descriptors and folder come from.
+// Sets up a child's descriptors and folder.
 class Actions {
  public:
   Actions() { posix_spawn_file_actions_init(&actions_); }
@@ -115,7 +115,7 @@ Status RefTransaction::Start(const ProcessSpec& spec) {
   DOSSIER_ASSIGN_OR_RETURN(internal::ChildPlan plan, internal::PlanChild(spec));
   DOSSIER_ASSIGN_OR_RETURN(Pipe out, MakePipe());
   DOSSIER_ASSIGN_OR_RETURN(Pipe err, MakePipe());
-  // A socket and no pipe, so that writing to a git that ended is an error and no signal.
+  // A socket instead of a pipe, so that writing to an ended git gives an error and no signal.
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return MakeErrnoError(errno, "socketpair");
@@ -170,7 +170,7 @@ Status RefTransaction::Commit() {
   return committed;
 }
 
-// The end of its input makes git abort what is not committed.
+// At the end of its input git aborts what is not committed.
 void RefTransaction::End() {
   if (pid_ < 0) return;
   in_.Reset();
@@ -221,7 +221,7 @@ Result<Published> Publish(const Publication& publication) {
   if (!transaction) return Published{.refusal = {.reason = transaction.error().message}};
   TestFault("after-prepare");
   if (intent.checkout) {
-    // The branch is locked now; before, somebody may have gone to another one.
+    // The branch is locked now; before this, somebody may have switched to another one.
     if (!IsOn(*intent.checkout, intent.ref)) {
       return Published{.refusal = {.reason = fmt::format("{} is no longer on {}",
                                                          intent.checkout->root, intent.ref)}};

@@ -24,8 +24,8 @@ bool HasLocks(const Intent& intent) {
   return std::any_of(intent.locks.begin(), intent.locks.end(), Exists);
 }
 
-// The first process that is in the way: a git of the killed merge; if there are locks, any git that
-// works in the checkout, whose locks they may be.
+// Returns the first process that is in the way: a git of the killed merge; if there are locks, any
+// git running in the checkout, since the locks may be its own.
 std::optional<int> FindHolder(const Intent& intent, const std::string& mark) {
   const std::string root = intent.checkout && HasLocks(intent) ? intent.checkout->root : "";
   std::error_code error;
@@ -57,7 +57,7 @@ Status WaitForHolders(const Intent& intent, const std::string& mark) {
                        "for it, or end it",
                        intent.task, intent.ref, *pid);
     }
-    std::this_thread::sleep_for(Millis(20));  // nobody tells when another's child ends
+    std::this_thread::sleep_for(Millis(20));  // no notification exists for another process's child
   }
   return {};
 }

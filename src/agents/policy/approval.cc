@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "APPROVED-";
 constexpr std::size_t kTokenDigits = 32;     // 128 bits
-constexpr std::size_t kMaxFeedback = 16384;  // bytes: what fits a prompt beside a patch
+constexpr std::size_t kMaxFeedback = 16384;  // bytes: fits a prompt together with a patch
 
 bool IsToken(std::string_view text) {
   return text.size() == kPrefix.size() + kTokenDigits && text.starts_with(kPrefix) &&
@@ -34,7 +34,7 @@ bool IsBullet(std::string_view line) {
                      [&](std::string_view bullet) { return line.starts_with(bullet); });
 }
 
-// What the words of a reviewer amount to, before any of them is weighed.
+// The verdict words found in a reviewer's output, before they are weighed.
 struct Signs {
   bool rejected = false, needs_changes = false, approved = false, unbound = false;
   bool mismatch = false;
@@ -49,8 +49,7 @@ struct Signs {
   }
 };
 
-// Without what sets a line off: marks of Markdown, quotes, and colours, whose bytes are gone
-// already.
+// Removes decoration from a line: Markdown marks, quotes; colours were removed before.
 std::string_view Bare(std::string_view line) {
   constexpr std::string_view kMarks = " \t\r*_`~#>-+|\"'.:!";
   const std::size_t first = line.find_first_not_of(kMarks);
@@ -58,7 +57,7 @@ std::string_view Bare(std::string_view line) {
   return line.substr(first, line.find_last_not_of(kMarks) - first + 1);
 }
 
-// Without escape sequences: those that a letter ends, and titles and links that BEL or ST ends.
+// Removes escape sequences: those that end in a letter, and titles and links that end in BEL or ST.
 std::string WithoutColours(std::string_view text) {
   constexpr char kEscape = '\x1b', kBell = '\a';
   std::string out;
@@ -75,7 +74,7 @@ std::string WithoutColours(std::string_view text) {
   return out;
 }
 
-// All texts of a JSON value, in order.
+// Collects all texts of a JSON value, in order.
 void AddTexts(const Json& json, std::vector<std::string>* texts) {
   if (const auto* text = json.if_string()) texts->emplace_back(*text);
   if (const auto* list = json.if_array()) {
@@ -86,8 +85,8 @@ void AddTexts(const Json& json, std::vector<std::string>* texts) {
   }
 }
 
-// What the reviewer says: its output, or the texts of the JSON that it prints, whole or line by
-// line.
+// Returns the reviewer's texts: its output, or the texts in the JSON that it prints, whole or line
+// by line.
 std::vector<std::string> TextsOf(const std::string& out) {
   const auto is_json = [](std::string_view text) {
     const std::string_view bare = TrimSpace(text);
@@ -113,7 +112,7 @@ std::vector<std::string> TextsOf(const std::string& out) {
   return texts;
 }
 
-// The last letters and digits of `text`: what a line is wrapped or decorated with does not count.
+// Returns the last letters and digits of `text`: line wrapping and decoration are ignored.
 std::string TailOf(std::string_view text) {
   constexpr std::size_t kTail = 24;
   std::string tail;
@@ -123,7 +122,7 @@ std::string TailOf(std::string_view text) {
   return tail;
 }
 
-// Whether the token that begins at `at` of `text` follows what it follows in the prompt.
+// Returns true if the text before the token at `at` is the same as before the token in the prompt.
 bool IsEcho(std::string_view text, std::size_t at, const ReviewEvidence& evidence) {
   const std::string before = TailOf(text.substr(0, at));
   for (std::size_t found = evidence.prompt.find(evidence.token); found != std::string::npos;
@@ -156,7 +155,7 @@ Signs ReadSigns(const ReviewEvidence& evidence) {
   for (const std::string& text : TextsOf(WithoutColours(evidence.out))) {
     ReadText(text, evidence, &signs);
   }
-  // A file for refusals: whatever stands in it, its author has doubts.
+  // This file is for refusals: any content means that the author has doubts.
   signs.needs_changes |= !TrimSpace(evidence.review_text).empty();
   for (const std::string_view line : Split(evidence.review_text, '\n')) {
     signs.rejected |= Bare(line) == "REJECTED";
@@ -222,7 +221,7 @@ Status CheckTokenLines(std::string_view prompt, std::string_view token) {
   std::size_t number = 0;
   for (const std::string_view line : Split(prompt, '\n')) {
     ++number;
-    // The braces of a placeholder are no marks.
+    // A placeholder's braces do not count as marks.
     if (Bare(line) != token) continue;
     return MakeError(ErrorCode::kConfig,
                      "line {} of the reviewer's prompt holds the approval token alone: a reviewer "

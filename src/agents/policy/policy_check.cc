@@ -34,7 +34,7 @@ const Pattern* FindMatch(const Patterns& patterns, std::string_view path) {
   return found == patterns.end() ? nullptr : &*found;
 }
 
-// Without a slash a denied name holds at any depth, and for a folder of that name too.
+// A denied name without a slash matches at any depth, and also a folder of that name.
 Pattern DenyPattern(const std::string& written) {
   Pattern pattern{.written = written};
   if (written.find('/') != std::string::npos) {
@@ -59,7 +59,7 @@ Patterns MakePatterns(const std::vector<std::string>& written, Make make) {
   return patterns;
 }
 
-// A target as paths are written in patches: "./src/" is "src", "." is "".
+// Returns a target in the form of patch paths: "./src/" is "src", "." is "".
 std::string_view PlainTarget(std::string_view target) {
   while (target.starts_with("./")) target.remove_prefix(2);
   while (target.ends_with('/')) target.remove_suffix(1);
@@ -78,7 +78,7 @@ class Targets {
     }
   }
 
-  // A name with signs of a glob in it may also be meant as it stands: "src/[id].ts".
+  // A name with glob characters may also be meant literally: "src/[id].ts".
   bool Hold(std::string_view path) const {
     const bool named = std::any_of(plain_.begin(), plain_.end(), [&](const std::string& plain) {
       return plain.empty() || IsBelow(path, plain);
@@ -147,7 +147,7 @@ class Judge {
   void JudgeControl(const PathChange& change) {
     const std::string path = FoldPath(change.path);
     for (const std::string& control : control_) {
-      // A file in place of a folder that holds control files would remove them.
+      // A file in place of a folder that contains control files would remove them.
       if (IsBelow(path, control) || IsBelow(control, path)) {
         return Add("control-file", change, "", control);
       }
@@ -213,9 +213,9 @@ PolicyReport CheckNewFile(const sources::ChangePolicy& policy,
 
 namespace {
 
-constexpr char32_t kFirstRawByte = 0x110000;  // behind the last code point
+constexpr char32_t kFirstRawByte = 0x110000;  // after the last code point
 
-// One character, or a byte that belongs to none.
+// Reads one character, or a byte that belongs to none.
 char32_t NextCharacter(std::string_view text, std::size_t* at) {
   utf8proc_int32_t code = 0;
   const auto size = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + *at,
@@ -268,7 +268,7 @@ class PolicyGlob::Compiler {
   enum class Position : std::uint8_t { kStartOfName, kInName };
   enum class Until : std::uint8_t { kEnd, kCommaOrBrace };
 
-  // Ends before a comma or brace that belongs to the group around it.
+  // Stops before a comma or brace that belongs to the enclosing group.
   void Sequence(Position position, Until until) {
     while (at_ < pattern_.size()) {
       const char c = pattern_[at_];
@@ -315,7 +315,7 @@ class PolicyGlob::Compiler {
       return Position::kInName;
     }
     ++at_;
-    // Nothing, or anything that ends in a slash.
+    // Matches nothing, or anything that ends in a slash.
     const auto split = static_cast<std::uint32_t>(states_.size());
     states_.push_back({.kind = Kind::kSplit, .targets = {split + 1, split + 3}});
     states_.push_back({.kind = Kind::kAll});
@@ -323,7 +323,7 @@ class PolicyGlob::Compiler {
     return Position::kStartOfName;
   }
 
-  // A `{` without a comma is one like any other, as in a shell.
+  // A `{` without a comma is an ordinary character, as in a shell.
   void Group(Position position) {
     if (!IsGroup()) {
       ++at_;
@@ -339,7 +339,7 @@ class PolicyGlob::Compiler {
     const std::size_t split = states_.size();
     states_.push_back({.kind = Kind::kSplit});
     std::vector<std::size_t> ends;
-    // A class may have taken the brace that would close the group: then nothing does.
+    // A class may have consumed the brace that would close the group: then nothing does.
     while (at_ < pattern_.size() && pattern_[at_] != '}') {
       ++at_;  // the brace, or a comma
       states_[split].targets.push_back(static_cast<std::uint32_t>(states_.size()));
@@ -406,7 +406,7 @@ class PolicyGlob::Compiler {
   std::vector<State>& states_;
 };
 
-// The states that the path read so far may be in.
+// The set of states possible after the path read so far.
 class PolicyGlob::Walk {
  public:
   explicit Walk(const std::vector<State>& states) : states_(states), marks_(states.size() + 1, 0) {

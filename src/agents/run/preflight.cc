@@ -51,7 +51,7 @@ class Looking {
   }
 
  private:
-  // Where tasks are looked for.
+  // Returns where tasks are looked for.
   std::string Sources() const {
     const auto& given = options_.tasks.empty() ? ports_.agents.tasks : options_.tasks;
     if (!given.empty()) return Join(given, ", ");
@@ -62,7 +62,7 @@ class Looking {
 
   void Problem(std::string sentence) { found_.problems.push_back(std::move(sentence)); }
 
-  // Whether it can be started.
+  // Checks that it can be started.
   void LookAtProgram(std::string_view user, const std::string& program) {
     const Status good = CheckProgram(user, program);
     if (!good) Problem(good.error().message);
@@ -76,7 +76,7 @@ class Looking {
     }
   }
 
-  // What a program takes from its provider is known where its output says it, once it has ended.
+  // What a program uses at its provider is known only from its output after it ended.
   void LookAtLimits() {
     if (options_.max_cost) LookAtLimit("--max-cost", &sources::AgentEngine::Reply::cost);
     if (options_.max_tokens) LookAtLimit("--max-tokens", &sources::AgentEngine::Reply::output);
@@ -95,7 +95,7 @@ class Looking {
         uncounted.size() == names_.size() ? ", and so limits nothing" : ""));
   }
 
-  // Merges are the user's commits: git says itself what it lacks for one.
+  // Merges are commits of the user: git itself reports what is missing for one.
   Status LookAtIdentity() {
     for (const char* variable : {"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"}) {
       DOSSIER_ASSIGN_OR_RETURN(
@@ -119,7 +119,7 @@ class Looking {
     return {};
   }
 
-  // A path from the root is one of the candidate: the branch has it, or a task may yet add it.
+  // A path relative to the root refers to the candidate: the branch has it, or a task may add it.
   Status LookAtCheck(const sources::AgentCheck& check) {
     const std::string user = "check " + check.name;
     const std::string& program = check.argv.front();
@@ -129,7 +129,7 @@ class Looking {
     }
     const std::string path = std::filesystem::path(program).lexically_normal().string();
     DOSSIER_ASSIGN_OR_RETURN(const std::string lack, LackOfBranch(path));
-    if (lack.empty() || !setup_.faults().empty()) return {};  // a task may bring it
+    if (lack.empty() || !setup_.faults().empty()) return {};  // a task may add it
     const bool may_come =
         std::any_of(setup_.tasks().begin(), setup_.tasks().end(), [&](const sources::Task& task) {
           return !setup_.left_out().contains(task.id) &&
@@ -144,8 +144,8 @@ class Looking {
     return {};
   }
 
-  // Why the branch has no program at `path`, with the way out; "": it has one. Links are followed;
-  // of one that leads out of the tree nothing is known, so it counts as there.
+  // Returns why the branch has no program at `path`, with the remedy; "": it has one. Links are
+  // followed; one that leads out of the tree counts as present, since its target is unknown.
   Result<std::string> LackOfBranch(const std::string& path) const {
     DOSSIER_ASSIGN_OR_RETURN(
         const std::string mode,
@@ -173,7 +173,7 @@ class Looking {
   const RunOptions& options_;
   const RunPorts& ports_;
   const Git& git_;
-  std::set<std::string> names_;  // of the engines
+  std::set<std::string> names_;  // names of engines
   Preflight found_;
 };
 

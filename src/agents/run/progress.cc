@@ -16,7 +16,7 @@ class Reader {
   void Read(const store::Event& event, TaskProgress* task) {
     const Json data(event.data);
     if (event.type == "task.claimed") {
-      // A second claim is a resume's; it knows what came before.
+      // A second claim is made by a resume, which knows the earlier events.
       if (task->stage == Stage::kNotStarted) task->stage = Stage::kAttempt;
     } else if (event.type == "engine.started") {
       task->stage = Stage::kAttempt;
@@ -51,7 +51,7 @@ class Reader {
     }
   }
 
-  // A string, or the body that a long one became.
+  // Returns a string, or the body that replaced a long one.
   std::string Text(const Json& data, std::string_view key) {
     const Json* value = Find(data, key);
     if (!value) return {};
@@ -60,8 +60,8 @@ class Reader {
   }
 
  private:
-  // What a failed engine left is evidence, no patch to go on with; and what was found beside the
-  // changes (a git folder that was written to) is in no commit that a resume could judge again.
+  // What a failed engine left is only evidence, not a patch to continue with; and findings beside
+  // the changes (writes to the git folder) are in no commit that a resume could check again.
   bool MayBeMerged(const Json& patch, const TaskProgress* task) {
     return !failed_.contains(task) && FindInt(patch, "violations").value_or(0) == 0 &&
            !Text(patch, "candidate").empty();
@@ -76,7 +76,7 @@ class Reader {
   }
 
   store::Journal& journal_;
-  std::set<const TaskProgress*> failed_;  // whose engineer failed in the attempt at hand
+  std::set<const TaskProgress*> failed_;  // tasks whose engineer failed in the current attempt
 };
 
 // Long strings inside a task are bodies, too.

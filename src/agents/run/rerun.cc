@@ -1,5 +1,5 @@
-// The halves of run.h that take up what earlier runs left: tasks that were not merged, and patches
-// that were approved and are not merged yet.
+// The part of run.h that continues the work of earlier runs: tasks not merged, and approved patches
+// not merged yet.
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ struct Earlier {
   RunProgress progress;
 };
 
-// Finished runs of this repository, the newest first, until `take` has what it wants.
+// Visits finished runs of this repository, the newest first, until `take` accepts one.
 Result<std::optional<Earlier>> FindEarlier(const RunPorts& ports, const std::string& repository,
                                            const std::function<bool(const Earlier&)>& take) {
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, store::Journal::Open(ports.journal_folder));
@@ -42,7 +42,7 @@ Result<std::optional<Earlier>> FindEarlier(const RunPorts& ports, const std::str
 
 std::string StatusOf(const TaskProgress& task) { return TextAt(Json(task.result), "status"); }
 
-// Ended, and not as it should.
+// True if the task ended, but not as intended.
 bool IsOpen(const TaskProgress& task) {
   const std::string status = StatusOf(task);
   return task.stage != TaskProgress::Stage::kMerged && status != "merged" && status != "skipped";
@@ -64,7 +64,7 @@ std::string BranchOf(const RunProgress& run) {
   return run.ref.starts_with(kHeads) ? run.ref.substr(kHeads.size()) : run.ref;
 }
 
-// A new run, in which `task` stands where it was approved.
+// Returns a new run's progress in which only `task` exists, as it was approved.
 RunProgress ApprovedAlone(const Earlier& earlier, const sources::Task& task) {
   RunProgress progress;
   progress.repository = earlier.progress.repository;
@@ -122,7 +122,7 @@ Result<AgentRunResult> RetryRun(std::string_view run, const RunPorts& ports) {
 
 Result<AgentRunResult> MergeApproved(std::string_view id, RunOptions::MergeChecks checks,
                                      const RunPorts& ports) {
-  HideMemory();  // the key of the approvals
+  HideMemory();  // hides the approval key
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
   DOSSIER_RETURN_IF_ERROR(RecoverFirst(ground, ports));
   DOSSIER_ASSIGN_OR_RETURN(
@@ -130,7 +130,7 @@ Result<AgentRunResult> MergeApproved(std::string_view id, RunOptions::MergeCheck
       FindEarlier(ports, ground.git.folders().common, [&](const Earlier& earlier) {
         const auto task = earlier.progress.progress.find(id);
         if (task == earlier.progress.progress.end()) return false;
-        // A run that left the task alone says nothing of its patch.
+        // A run that skipped the task says nothing about its patch.
         const std::string status = StatusOf(task->second);
         const bool left_alone =
             (status == "skipped" || status == "blocked") && !task->second.approved;

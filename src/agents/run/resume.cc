@@ -1,4 +1,4 @@
-// The half of run.h that goes on with an interrupted run, or closes it.
+// The part of run.h that continues or closes an interrupted run.
 
 #include <fmt/format.h>
 
@@ -17,9 +17,9 @@
 namespace dossier::agents {
 namespace {
 
-constexpr std::size_t kMaxListed = 10'000;  // runs of the journal that are looked at
+constexpr std::size_t kMaxListed = 10'000;  // maximum runs read from the journal
 
-// The run that a person means. Errors: kNotFound.
+// Returns the run that a person named. Errors: kNotFound.
 Result<std::string> FindRun(store::Journal& journal, std::string_view run,
                             const std::string& repository) {
   if (!run.empty()) return journal.Resolve(run);
@@ -61,7 +61,7 @@ Result<Interrupted> ReadInterrupted(std::string_view wanted, const RunPorts& por
   return found;
 }
 
-// Tasks that were claimed wait again where a run looks for them.
+// Moves claimed tasks back to where a run looks for them.
 Status ReturnTasks(const RunGround& ground, const RunProgress& progress) {
   for (const sources::Task& task : progress.tasks) {
     const TaskProgress& state = progress.progress.at(task.id);
@@ -100,7 +100,7 @@ Status CheckUnchanged(const Interrupted& run, const RunSetup& setup) {
 }  // namespace
 
 Result<AgentRunResult> ResumeRun(std::string_view run, const RunPorts& ports) {
-  HideMemory();  // the key of the approvals
+  HideMemory();  // hides the approval key
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
   DOSSIER_RETURN_IF_ERROR(RecoverFirst(ground, ports));
   DOSSIER_ASSIGN_OR_RETURN(const Interrupted found, ReadInterrupted(run, ports, ground));

@@ -11,7 +11,7 @@
 #include "base/process/child.h"
 
 namespace dossier::agents {
-// Everything that was recorded at the start, for a resume.
+// Returns everything that is recorded at the start, for a resume.
 JsonObject StartedEvent(const RunSetup& setup, const RunOptions& options) {
   JsonArray tasks;
   for (const sources::Task& task : setup.tasks()) {
@@ -44,7 +44,7 @@ Result<std::string> RunLogFolder(const RunPorts& ports) {
 }
 
 Result<AgentRunResult> RunTasks(const RunOptions& options, const RunPorts& ports) {
-  HideMemory();  // the key of the approvals, which no engine may read
+  HideMemory();  // hides the approval key, which no engine may read
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
   DOSSIER_RETURN_IF_ERROR(RecoverFirst(ground, ports));
   DOSSIER_ASSIGN_OR_RETURN(auto setup, RunSetup::Read(options, ports, std::move(ground)));

@@ -25,13 +25,13 @@ std::string Near(std::string_view name, const std::vector<std::string>& names) {
   return names.empty() ? std::string() : fmt::format("; there are {}", Join(names, ", "));
 }
 
-// As a control file is named: from the root. A link stands for what it leads to, too.
+// Adds a control file by its path from the root. For a link, its target is added too.
 void AddControl(const std::string& root, std::string_view path, SteeringFiles* control) {
   namespace fs = std::filesystem;
   if (path.empty()) return;
   std::error_code error;
   const fs::path at_root = fs::weakly_canonical(root, error);
-  const fs::path whole = fs::path(root) / path;  // an absolute path stays as it is
+  const fs::path whole = fs::path(root) / path;  // an absolute path is unchanged
   for (const fs::path& place : {whole.lexically_normal(), fs::weakly_canonical(whole, error)}) {
     for (const fs::path& from : {fs::path(root), at_root}) {
       const std::string below = place.lexically_relative(from).string();
@@ -42,7 +42,7 @@ void AddControl(const std::string& root, std::string_view path, SteeringFiles* c
   }
 }
 
-// One for a repository, so that the prefix of prompts is the same in all runs.
+// One per repository, so that all runs have the same prompt prefix.
 Result<std::string> Boundary(const StateFolder& state) {
   const std::string path = state.path() + "/boundary";
   if (const auto kept = ReadFile(path, 1024); kept && TrimSpace(*kept).size() == kBoundaryDigits) {
@@ -53,8 +53,8 @@ Result<std::string> Boundary(const StateFolder& state) {
   return fresh;
 }
 
-// The worktree's own program or script of that name is the engineer's to change: files that the
-// command line names are those of the checkout, whatever folder the engine runs in.
+// The engineer may change a program or script in the worktree, so files named by the command line
+// are those of the checkout, whatever folder the engine runs in.
 void UseOwnFiles(const std::string& root, const std::vector<std::string>& environment,
                  std::vector<std::string>* argv) {
   std::error_code ignored;
@@ -208,7 +208,7 @@ std::set<std::string> MergedInto(const std::string& ref, std::span<const sources
     outside.push_back(merge->record.commit);
   }
   if (commits.empty()) return {};
-  // One call for all: what it prints the branch does not have.
+  // One call for all; it prints the commits that the branch does not have.
   const auto missing = git.Ask(git.Objects(), {.arguments = std::move(outside)});
   if (!missing) return {};
   std::set<std::string> done;
@@ -232,7 +232,7 @@ std::set<std::string> MergedTasks(std::span<const sources::Task> tasks, const Ru
   return head ? MergedInto(*head, tasks, records, *git) : std::set<std::string>();
 }
 
-// Merged is what a recorded run merged and the branch still has.
+// A task counts as merged if a recorded run merged it and the branch still has the commit.
 Status RunSetup::FindMerged() {
   merged_ = completed_;
   DOSSIER_RETURN_IF_ERROR(records_.Refresh());

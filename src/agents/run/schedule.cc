@@ -64,7 +64,7 @@ std::vector<Blocked> Schedule::Finish(std::size_t task, Ended ended) {
   return out;
 }
 
-// Everything that waits for `cause`, nearest first; each names what it waits for itself.
+// Blocks everything that waits for `cause`, nearest first; each reason names the direct dependency.
 void Schedule::Block(std::size_t cause, std::vector<Blocked>* out) {
   std::vector<std::size_t> causes = {cause};
   for (std::size_t i = 0; i < causes.size(); ++i) {

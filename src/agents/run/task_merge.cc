@@ -18,8 +18,8 @@ namespace {
 
 using MergeNext = AttemptEnd::Next;
 
-constexpr int kMaxReviewsAgain = 5;           // how often the branch may move under one approval
-constexpr Millis kMergeWait{15 * 60 * 1000};  // for the merges of all other workers
+constexpr int kMaxReviewsAgain = 5;           // how often the branch may move after one approval
+constexpr Millis kMergeWait{15 * 60 * 1000};  // time for the merges of all other workers
 
 JsonObject MergedEvent(const Intent& intent) {
   return {{"ref", intent.ref}, {"old", intent.old_commit}, {"commit", intent.new_commit}};
@@ -32,7 +32,7 @@ JsonObject IntentEvent(const Intent& intent, std::string_view patch_sha256) {
           {"patch_sha256", patch_sha256}};
 }
 
-// As the ledger will have it: the intent has no field for it.
+// Reads the hash from the ledger line: the intent has no field for it.
 std::string_view PatchHashOf(const Intent& intent) {
   constexpr std::string_view kField = "patch_sha256=";
   const std::string_view line = intent.ledger_line;
@@ -40,9 +40,9 @@ std::string_view PatchHashOf(const Intent& intent) {
   return at == std::string_view::npos ? "" : TrimSpace(line.substr(at + kField.size()));
 }
 
-// In the log of the run that began the merge, unless it stands there; the intent too, if the run
-// was killed before it could log it. A run whose journal has gone has nobody who would go on with
-// it.
+// Records the merge in the log of the run that began it, unless it is there already; also the
+// intent, if the run was killed before logging it. A run whose journal is gone cannot be resumed
+// anyway.
 Status RecordElsewhere(const RunLogPlaces& places, const Intent& intent) {
   std::vector<store::Event> events;
   const auto log = RunLog::Reopen(places, intent.run, &events);
@@ -163,8 +163,8 @@ class Merging {
     return End(MergeNext::kEnd, TaskStatus::kApplyFailed, std::move(reason));
   }
 
-  // The branch changed files of the patch: what would be merged is not what was approved. True if
-  // it is approved, too; else end_ says what became of it.
+  // The branch changed files of the patch, so the merged form was not approved. Returns true if it
+  // is approved now; else end_ has the result.
   Result<bool> ReviewAgain(const MergeOutcome& outcome, int round) {
     const bool checks = work_.options.merge_checks != RunOptions::MergeChecks::kNone;
     if (checks) {
@@ -182,7 +182,7 @@ class Merging {
     return true;
   }
 
-  // True if the checks pass on what would be merged; else end_ says what became of it.
+  // Returns true if the checks pass on the merged form; else end_ has the result.
   Result<bool> CheckAgain(const MergeOutcome& outcome) {
     DOSSIER_ASSIGN_OR_RETURN(AttemptEnd checked,
                              Attempt(work_, place_, &result_).Checked(outcome.again));
@@ -200,7 +200,7 @@ class Merging {
   const AttemptPlace& place_;
   AttemptEnd end_;
   TaskResult& result_;
-  std::optional<std::string> checked_tree_;  // unset: that of the attempt will do
+  std::optional<std::string> checked_tree_;  // unset: the attempt's tree is used
 };
 
 }  // namespace
@@ -224,7 +224,7 @@ Result<std::string> LocalChanges(const Work& work, const sources::Task& task) {
                                    "--ignored", "-uall",       "--"};
   const std::size_t without = call.size();
   std::set<std::string> names;
-  // A merge of another worker changes the checkout, too.
+  // Another worker's merge changes the checkout, too.
   DOSSIER_ASSIGN_OR_RETURN(const FileLock lock,
                            FileLock::Take(work.state.MergeLock(), kMergeWait, work.stop));
   DOSSIER_ASSIGN_OR_RETURN(const auto checkouts, FindCheckouts(work.git, work.ref));

@@ -26,34 +26,29 @@
 namespace dossier::agents {
 namespace {
 
-// An approved patch as a branch of its own, for people to review, with the text of a pull request.
-//
-//   DOSSIER_ASSIGN_OR_RETURN(const TaskBranch made, MakeTaskBranch(git, {.task = &task, …}));
-//   if (!made.commit.empty()) Tell(made.branch, made.text_file);      // "agent/fact-001"
-//
-// The commit stands on the base of the patch; nothing else moves. Thread-safety: functions.
+// Makes a branch of an approved patch, for people to review, with the text of a pull request.
 
 struct TaskBranchRequest {
   std::string run;
   const sources::Task* task = nullptr;
-  std::string task_name;  // the id for files and refs
+  std::string task_name;  // the id, as used in file and ref names
   const Patch* patch = nullptr;
-  std::string checks;  // what they said
+  std::string checks;  // output of the checks
   std::string reviewer;
   std::string folder;            // for the text
-  GitDirGuard* guard = nullptr;  // not owned; knows then that the branch is ours
+  GitDirGuard* guard = nullptr;  // not owned; is told that the branch is ours
 };
 
 struct TaskBranch {
   std::string branch;     // without refs/heads/
-  std::string commit;     // empty: git would not make it, and `complaint` says why
+  std::string commit;     // empty: git refused to make it; see `complaint`
   std::string text_file;  // Markdown
   std::string complaint;
 };
 
 std::string BranchOf(const std::string& task_name) { return "agent/" + task_name; }
 
-// Of a commit: one line without control characters.
+// Makes one line without control characters, for a commit.
 std::string OneLine(std::string_view text) {
   std::string line = utf8::Sanitize(text);
   for (char& c : line) {
@@ -68,7 +63,7 @@ std::string Message(const TaskBranchRequest& request) {
                      request.patch->sha256);
 }
 
-// Paths and names stand in code spans, so that nothing in them is markup.
+// Puts paths and names in code spans, so that nothing in them is markup.
 std::string Span(std::string_view text) {
   std::string line = OneLine(text);
   std::string fence = "`";
@@ -113,7 +108,7 @@ Result<TaskBranch> MakeTaskBranch(const Git& git, const TaskBranchRequest& reque
   }
   const std::string hash(TrimSpace(commit.out));
   if (request.guard) request.guard->Expect("refs/heads/" + made.branch, hash);
-  // Only if there is none of that name: nobody's branch is moved.
+  // Only if no branch has that name: nobody's branch is moved.
   DOSSIER_ASSIGN_OR_RETURN(
       const ProcessResult ref,
       git.Run(git.Common(), {.arguments = {"update-ref", "refs/heads/" + made.branch, hash,
@@ -126,8 +121,8 @@ Result<TaskBranch> MakeTaskBranch(const Git& git, const TaskBranchRequest& reque
   return made;
 }
 
-// Why a task is not worked on again: its branch is there. Unset if it is not, or if `merged_into`
-// (empty: no ref) has what it holds.
+// Returns why a task is not worked on again: its branch exists. Unset if it does not, or if
+// `merged_into` (empty: no ref) contains its content.
 Result<std::optional<std::string>> WaitsOnBranch(const Git& git, const std::string& task_name,
                                                  const std::string& merged_into) {
   const std::string branch = BranchOf(task_name);
@@ -136,7 +131,7 @@ Result<std::optional<std::string>> WaitsOnBranch(const Git& git, const std::stri
                                                                  "refs/heads/" + branch}}));
   if (found.exit_code != 0) return std::nullopt;
   if (!merged_into.empty()) {
-    // A line for each commit of the branch; "+": the ref has neither it nor its change.
+    // Prints a line per commit of the branch; "+": the ref has neither it nor its change.
     DOSSIER_ASSIGN_OR_RETURN(
         const std::string commits,
         git.Ask(git.Objects(), {.arguments = {"cherry", merged_into, "refs/heads/" + branch}}));
@@ -147,7 +142,7 @@ Result<std::optional<std::string>> WaitsOnBranch(const Git& git, const std::stri
 
 using Next = AttemptEnd::Next;
 
-// What a person or another engine can do something about: told in a note.
+// True for failures that a person or another engine can fix: they get a note.
 bool IsRefusal(TaskStatus status) {
   return status == TaskStatus::kNeedsFix || status == TaskStatus::kPolicyViolation;
 }
@@ -214,8 +209,8 @@ Result<TaskResult> TaskWork::Run() {
   return std::move(result_);
 }
 
-// Runs do not share tasks: what another one has merged, or worked on meanwhile, is left alone, by
-// a resumed run too. Its own merge is none to skip: it goes on with that.
+// Runs do not share tasks: what another run merged, or worked on meanwhile, is skipped, by a
+// resumed run too. A resumed run's own merge is not a reason to skip: it continues from it.
 Result<std::optional<std::string>> TaskWork::Skipped() {
   if (work_.options.ad_hoc) return std::nullopt;
   std::optional<RunRecords::Found> merged, since;
@@ -244,13 +239,13 @@ Result<std::optional<std::string>> TaskWork::Skipped() {
     }
   }
   if (since) return fmt::format("run {} worked on it: {}", since->run, since->record.status);
-  // `agents merge` is what a branch waits for.
+  // In `agents merge` the branch is no reason to wait.
   if (work_.options.merge_checks != RunOptions::MergeChecks::kAsApproved) return std::nullopt;
   const bool makes_branch = work_.options.merging == RunOptions::Merging::kBranch;
   return WaitsOnBranch(work_.git, name_, makes_branch ? "" : work_.ref);
 }
 
-// Logs may be gone; the ledger and the branch are not. Empty, if they do not both know of a merge.
+// Logs may be lost, but ledger and branch are not. Empty if they do not both show a merge.
 Result<std::string> TaskWork::MergedByLedger() const {
   const auto patch = LedgerPatch(LedgerFile(work_.root, work_.state), task_.id);
   if (!patch) return std::string();
@@ -306,7 +301,7 @@ Result<AttemptEnd> TaskWork::OneAttempt(const std::string& feedback) {
   return Attempt(work_, Place(folder, feedback), &result_).Run(*worktree_);
 }
 
-// Kept between the attempts of a task, unless the branch has moved on.
+// Reused by the attempts of a task, unless the branch has moved.
 Status TaskWork::MakeWorktree() {
   DOSSIER_ASSIGN_OR_RETURN(const std::string tip, Tip());
   if (worktree_ && worktree_->commit() == tip) return {};
@@ -325,13 +320,13 @@ Result<std::string> TaskWork::Tip() const {
   return work_.git.AskLine(work_.git.Objects(), {"rev-parse", work_.ref});
 }
 
-// From the last durable event of an interrupted run.
+// Continues from the last durable event of an interrupted run.
 Result<AttemptEnd> TaskWork::GoOn(const TaskProgress& progress) {
   using Stage = TaskProgress::Stage;
   if (progress.stage == Stage::kMerged || progress.stage == Stage::kIntent) {
     DOSSIER_ASSIGN_OR_RETURN(const bool merged, IsMerged(work_.git, work_.ref, progress.commit));
     if (merged) {
-      // The recovery has written the ledger.
+      // Recovery has written the ledger.
       result_.patch_sha256 = progress.patch_sha256;
       result_.commit = progress.commit;
       return AttemptEnd{.status = TaskStatus::kMerged,
@@ -349,7 +344,7 @@ Result<AttemptEnd> TaskWork::GoOn(const TaskProgress& progress) {
   return Attempt(work_, Place(folder, progress.feedback), &result_).Judge(std::move(patch));
 }
 
-// The patch as it was taken; its hash says that nobody changed it.
+// Reads the patch that was taken; its hash proves that it is unchanged.
 Result<Patch> TaskWork::TakeUp(const TaskProgress& progress) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, Folder());
   DOSSIER_ASSIGN_OR_RETURN(Patch patch, DiffTrees(work_.git, progress.base, progress.candidate,

@@ -19,9 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kRecords = ".worktrees";  // of a run's folder: no task
+constexpr std::string_view kRecords = ".worktrees";  // in a run's folder, not a task
 
-// Bytes of all files below, as far as they can be read.
+// Returns the bytes of all files below, as far as they can be read.
 std::uint64_t BytesBelow(const fs::path& folder) {
   std::uint64_t bytes = 0;
   std::error_code error;
@@ -67,7 +67,7 @@ class Tidying {
     if (!status && status.error().code != ErrorCode::kNotFound) {
       return tl::unexpected(status.error());
     }
-    // Without a word in the journal nobody can go on with it.
+    // A run without a journal entry cannot be resumed.
     if (status && *status == "running") return {};
     DOSSIER_RETURN_IF_ERROR(DropWorktrees(run));
     if (status && *status == "interrupted") return {};
@@ -89,14 +89,14 @@ class Tidying {
 
   struct Past {
     Clock::Wall began;
-    std::set<std::string> waiting;  // names of tasks with an approved patch that nothing merged
+    std::set<std::string> waiting;  // tasks with an approved patch that was not merged
   };
 
   Result<Past> PastOf(const std::string& run, const fs::path& folder) {
     Past past;
     const auto events = journal_.Events(run);
     if (!events && events.error().code != ErrorCode::kNotFound) {
-      return tl::unexpected(events.error());  // nobody knows what waits in it
+      return tl::unexpected(events.error());  // it may contain unmerged patches
     }
     if (!events) {
       std::error_code error;

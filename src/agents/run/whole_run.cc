@@ -77,7 +77,7 @@ class Run {
             .stop = ports_.cancel};
   }
 
-  // Left out by --only, or finished by the run that is resumed.
+  // Returns the tasks excluded by --only, or finished by the run that is resumed.
   std::set<std::string> LeftOut() const {
     std::set<std::string> ids = setup_.left_out();
     if (!progress_) return ids;
@@ -104,7 +104,7 @@ class Run {
     return merged ? Schedule::Ended::kMerged : Schedule::Ended::kOther;
   }
 
-  // A task that a recorded run has merged is skipped, and counts for what depends on it.
+  // A task that a recorded run merged is skipped, and satisfies its dependents.
   static bool AlreadyMerged(const TaskResult& result) {
     return result.status == TaskStatus::kSkipped && !result.commit.empty();
   }
@@ -155,7 +155,7 @@ class Run {
     return summary;
   }
 
-  // What the run had finished before it was interrupted counts for its exit code.
+  // Adds what the run finished before it was interrupted, for the exit code.
   void AddEarlier(std::vector<TaskStatus>* statuses) const {
     if (!progress_) return;
     for (const auto& [id, task] : progress_->progress) {

@@ -17,31 +17,31 @@
 namespace dossier::agents {
 namespace {
 
-// The checks of a repository over one candidate: what an engineer wrote runs here, so a check sees
-// no more than the candidate and what its configuration names, in a worktree of its own: nothing
-// that one check does to the files reaches the next one or the reviewer.
+// Runs the checks of a repository on one candidate. A check runs what an engineer wrote, so it sees
+// only the candidate and what its configuration names, in its own worktree: what one check does to
+// the files reaches neither the next one nor the reviewer.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const CheckReport report, RunChecks(work, place, cancel));
 //   if (report.failed) Feed(report.feedback);
 
-inline constexpr std::size_t kCheckFeedback = 4000;  // characters of a failing check
+inline constexpr std::size_t kCheckFeedback = 4000;  // characters, for a failing check
 
 struct CheckPlace {
   std::string task;      // id, for the log
   std::string commit;    // the candidate
-  std::string worktree;  // where each check finds it, made anew
-  std::string folder;    // where output goes
+  std::string worktree;  // path of each check's worktree, made anew
+  std::string folder;    // for the output
 };
 
 struct CheckReport {
-  std::string failed;    // the name of the first that failed; empty: none
+  std::string failed;    // name of the first that failed; empty: none
   std::string reason;    // how that one ended
-  std::string text;      // what all of them said, for the reviewer
-  std::string feedback;  // of the one that failed
+  std::string text;      // output of all, for the reviewer
+  std::string feedback;  // from the one that failed
   bool stopped = false;  // cancelled, not failed
 };
 
-// The last `count` code points of valid UTF-8.
+// Returns the last `count` code points of valid UTF-8.
 std::string_view LastCodePoints(std::string_view text, std::size_t count) {
   std::size_t at = text.size();
   for (std::size_t seen = 0; at > 0 && seen < count; ++seen) {
@@ -76,7 +76,7 @@ std::string HowItEnded(const ProcessOutcome& outcome, const sources::AgentCheck&
 ProcessPlaces PlacesOf(const Work& work, const Worktree& worktree,
                        const sources::AgentCheck& check) {
   ProcessPlaces places = PlacesBeside(work, worktree);
-  // With git a check may look, and change nothing.
+  // With git a check may read, but change nothing.
   places.readable.insert(places.readable.end(), places.own.begin(), places.own.end());
   places.own = {worktree.path()};
   for (const std::string& path : check.writable) places.writable.push_back(work.Whole(path));
@@ -84,14 +84,14 @@ ProcessPlaces PlacesOf(const Work& work, const Worktree& worktree,
   return places;
 }
 
-// Said behind the output of a check that failed: it may have failed for its walls.
+// Appended to a failed check's output: it may have failed because of the jail.
 std::string AboutWalls(const Work& work, const sources::AgentCheck& check) {
   if (work.options.walls.confinement == Confinement::kNone) return "";
   return fmt::format("\n(It ran with an empty home, {}, and without other files of the user.)\n",
                      check.network ? "with network" : "without network");
 }
 
-// Errors: kUnavailable (no confinement), kIo, those of git. A check that cannot start is one that
+// Errors: kUnavailable (no confinement), kIo, those of git. A check that cannot start counts as
 // failed.
 Result<CheckReport> RunChecks(Work& work, const CheckPlace& place, const CancelToken& cancel) {
   CheckReport report;
@@ -151,7 +151,7 @@ Json FilesOf(const Patch& patch) {
   return files;
 }
 
-// `cwd` of a task, where it is a folder inside the worktree.
+// Returns the `cwd` of a task, if it is a folder inside the worktree.
 std::string FolderFor(const std::string& worktree, const std::string& cwd) {
   std::error_code error;
   const auto root = std::filesystem::canonical(worktree, error);
@@ -159,11 +159,11 @@ std::string FolderFor(const std::string& worktree, const std::string& cwd) {
   if (error || !std::filesystem::is_directory(folder, error)) return worktree;
   const auto below = folder.lexically_relative(root).string();
   const bool inside = !below.empty() && below != "." && !below.starts_with("..");
-  // As the walls name it: the worktree's own name may hold links.
+  // Uses the jail's path: the worktree's own path may contain links.
   return inside ? fmt::format("{}/{}", worktree, below) : worktree;
 }
 
-// What an engine or a check changed in the git folder, as broken rules.
+// Returns what an engine or a check changed in the git folder, as violations.
 std::vector<Violation> GitDirViolations(const std::vector<std::string>& foreign) {
   std::vector<Violation> violations;
   for (const std::string& path : foreign) {
@@ -175,7 +175,7 @@ std::vector<Violation> GitDirViolations(const std::vector<std::string>& foreign)
   return violations;
 }
 
-// What the verdict of a review makes of an attempt.
+// Returns the end of an attempt that follows from a review's verdict.
 AttemptEnd EndOfReview(const ReviewOutcome& review, AttemptEnd so_far) {
   so_far.reason = review.verdict.reason;
   so_far.feedback = review.verdict.feedback;
@@ -208,7 +208,7 @@ AttemptEnd EndOfReview(const ReviewOutcome& review, AttemptEnd so_far) {
   return so_far;
 }
 
-// What an engine's failure to run makes of a role's work; other errors stay errors.
+// Returns the end of an attempt if an engine could not run; other errors stay errors.
 Result<AttemptEnd> EndOfEngineError(const Error& error, TaskStatus failed) {
   switch (error.code) {
     case ErrorCode::kLimit:
@@ -217,7 +217,7 @@ Result<AttemptEnd> EndOfEngineError(const Error& error, TaskStatus failed) {
     case ErrorCode::kNotFound:
     case ErrorCode::kPermission:
     case ErrorCode::kTimeout:
-    case ErrorCode::kDied:  // what stands over the engine was killed, by whomever
+    case ErrorCode::kDied:  // the engine's supervisor was killed
       return EndWith(failed, error.message);
     case ErrorCode::kCancelled:
       return EndWith(TaskStatus::kInterrupted, error.message);
@@ -265,7 +265,7 @@ Result<EngineOutcome> Attempt::Engineer(const Worktree& worktree) {
                                          {"feedback", place_.feedback}}));
   const std::uint64_t begin = work_.guard.Begin();
   auto ran = work_.engineer.engine->Run(job, work_.budget.token());
-  // Before anything else: what it did to the git folder is undone, however it ended.
+  // First of all, changes to the git folder are undone, however the engine ended.
   DOSSIER_ASSIGN_OR_RETURN(GuardWatch::Seen seen, work_.guard.End(begin));
   foreign_ = std::move(seen.foreign);
   result_.moved_branches.insert(result_.moved_branches.end(), seen.moved_branches.begin(),
@@ -293,7 +293,7 @@ Result<EngineOutcome> Attempt::Engineer(const Worktree& worktree) {
   return outcome;
 }
 
-// A sum is known only if every part of it is.
+// A sum is known only if each part is known.
 void Attempt::Count(const EngineOutcome& outcome) {
   const bool first = result_.propose_exit.is_null() && result_.review_exit.is_null();
   if (first) {
@@ -381,7 +381,7 @@ Result<Patch> Attempt::Take(const Worktree& worktree) {
 
 Result<AttemptEnd> Attempt::Judge(Patch patch) {
   const std::vector<Violation> violations = JudgePatch(work_, *place_.task, patch);
-  result_.violations.clear();  // of the attempt before
+  result_.violations.clear();  // from the previous attempt
   const JsonObject report = PolicyToJson(violations);
   DOSSIER_RETURN_IF_ERROR(WriteStateFile(place_.folder + "/policy.json",
                                          ToPrettyJson(report) + "\n", Durability::kSurvivesCrash));
@@ -437,8 +437,8 @@ Result<AttemptEnd> Attempt::Checked(Patch patch) {
   return so_far;
 }
 
-// A reviewer that said nothing readable is asked once more: the patch is there, and the engineer
-// had no part in it.
+// A reviewer without a readable verdict is asked once more: the patch exists, and the engineer is
+// not at fault.
 Result<ReviewOutcome> Attempt::AskReviewer(const std::string& name, const AttemptEnd& so_far) {
   ReviewRequest request{.task = place_.task,
                         .task_name = place_.task_name,

@@ -16,7 +16,7 @@ constexpr std::uint64_t kMaxRunId = 256;  // bytes
 
 }  // namespace
 
-// The file stays: were it removed, two could hold locks on two files of one name.
+// The file is kept: if it were removed, two processes could lock two files of the same name.
 Claims::Claim::~Claim() {
   if (lock_.valid()) static_cast<void>(ftruncate(lock_.get(), 0) == 0);
 }
@@ -30,7 +30,7 @@ Result<Claims::Answer> Claims::Take(std::string_view name, std::string_view run)
     return Answer{.claim = std::nullopt,
                   .holder = std::string(TrimSpace(ReadFile(path, kMaxRunId).value_or("")))};
   }
-  // For people and for other runs; the lock alone is the claim.
+  // The content informs people and other runs; only the lock is the claim.
   if (ftruncate(lock.get(), 0) != 0) return MakeErrnoError(errno, path);
   DOSSIER_RETURN_IF_ERROR(WriteAll(lock.get(), fmt::format("{}\n", run)));
   return Answer{.claim = Claim(std::move(lock)), .holder = {}};

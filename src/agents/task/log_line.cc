@@ -4,7 +4,7 @@ namespace dossier::agents {
 namespace {
 
 constexpr int kLogVersion = 1;
-constexpr std::size_t kMaxDepth = 200;  // as the journal's
+constexpr std::size_t kMaxDepth = 200;  // the journal's limit
 
 }  // namespace
 
@@ -25,7 +25,7 @@ std::optional<ParsedEvent> ParseLogLine(std::string_view line) {
   ParsedEvent parsed{.run = text("run"), .event = text("event"), .time = text("time")};
   parsed.seq = FindInt(*value, "seq").value_or(0);
   if (parsed.event.empty()) {
-    // AgentNet: result lines alone.
+    // AgentNet has only result lines.
     if (!FindString(*value, "task-id") || !FindString(*value, "status")) return std::nullopt;
     parsed.event = "task.finished";
   }

@@ -19,7 +19,7 @@ std::string NoteText(const RefusedTask& refusal) {
   for (const std::string& target : task.targets) {
     targets += (targets.empty() ? "" : ", ") + ToJson(Json(utf8::Sanitize(target)));
   }
-  // JSON strings are strings of YAML, too.
+  // JSON strings are valid YAML strings.
   return fmt::format(
       "---\nid: {}\nstatus: red\ntargets: [{}]\n---\n# {}: {}\n\n{}\n\nRun: {}\n\n{}\n",
       ToJson(Json(utf8::Sanitize("review-" + task.id))), targets, sources::SingleLine(task.id),
@@ -27,7 +27,7 @@ std::string NoteText(const RefusedTask& refusal) {
       utf8::Sanitize(refusal.feedback));
 }
 
-// The first name of its kind that is free.
+// Returns the first free name of this form.
 std::string FreePath(const std::string& folder, const std::string& stem) {
   std::string path = fmt::format("{}/{}.md", folder, stem);
   for (int i = 2; Exists(path) && i < kMaxSameDay; ++i) {

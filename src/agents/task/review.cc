@@ -18,9 +18,9 @@ namespace dossier::agents {
 namespace {
 
 constexpr std::uint64_t kMaxReviewText = 1 << 20;  // bytes of .agent/review.txt
-constexpr std::size_t kMaxAgentFiles = 10'000;     // names that are looked at
+constexpr std::size_t kMaxAgentFiles = 10'000;     // maximum names read
 
-// Names of regular files in WORKTREE/.agent, behind a real folder.
+// Returns the names of regular files in WORKTREE/.agent, if that is a real folder.
 std::vector<std::string> AgentFiles(const std::string& worktree) {
   std::vector<std::string> names;
   UniqueFd folder(

@@ -26,7 +26,7 @@ bool IsSynced(std::string_view event) {
   return std::find(std::begin(kSynced), std::end(kSynced), event) != std::end(kSynced);
 }
 
-// "run-20260117-100000-3fa2c1" of "2026-01-17T10:00:00.123Z".
+// Makes "run-20260117-100000-3fa2c1" from "2026-01-17T10:00:00.123Z".
 std::string MakeRunId(std::string_view time) {
   std::string digits;
   for (const char c : time.substr(0, 19)) {
@@ -40,7 +40,7 @@ std::string LogPath(const std::string& folder, std::string_view run) {
   return fmt::format("{}/{}.jsonl", folder, run);
 }
 
-// Every string of `value` without the given secrets.
+// Hides the given secrets in every string of `value`.
 void HideIn(const SecretValues& secrets, Json* value) {
   if (auto* text = value->if_string()) {
     *text = secrets.Hide({text->data(), text->size()});
@@ -70,7 +70,7 @@ Result<std::unique_ptr<RunLog>> RunLog::Start(RunLogPlaces places, JsonObject da
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
   stamp->Set(log->places_.clock->WallNow());
   const std::string time = FormatTime(stamp->WallNow());
-  // The file decides who has an id: runs may begin in the same second, on several machines.
+  // Creating the file reserves the id: runs may begin in the same second, on several machines.
   for (int attempt = 0; !log->file_.valid(); ++attempt) {
     log->run_ = MakeRunId(time);
     log->path_ = LogPath(folder, log->run_);
@@ -107,7 +107,7 @@ Result<std::unique_ptr<RunLog>> RunLog::Reopen(RunLogPlaces places, std::string_
   return log;
 }
 
-// The line is written once the journal has the event, as the journal has it.
+// The line is written after the event is in the journal, in the journal's form.
 void RunLog::Open(std::unique_ptr<store::Journal> journal) {
   journal_ = std::move(journal);
   log_.emplace(
@@ -136,7 +136,7 @@ Status RunLog::Add(std::string_view event, std::string_view task, JsonObject dat
 Status RunLog::WriteLine(const store::Event& event) {
   const bool synced = IsSynced(event.type);
   if (synced) DOSSIER_RETURN_IF_ERROR(store::SyncJournal(places_.journal_folder));
-  // As the journal gives it back: numbers may lose their last digit on the way.
+  // Uses the form that the journal returns: numbers may lose their last digit there.
   store::Event read = event;
   DOSSIER_ASSIGN_OR_RETURN(Json data, ParseJson(ToJson(Json(event.data)), kMaxLineDepth));
   read.data = std::move(data.get_object());

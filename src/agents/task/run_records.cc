@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kEnding = ".jsonl";
 
-// Statuses of tasks that nobody has worked on to an end.
+// Statuses of tasks that were not worked on to an end.
 constexpr std::string_view kOpen[] = {"skipped", "blocked", "interrupted", "budget"};
 
 TaskRecord TaskRecordOf(const Json& line) {
@@ -37,7 +37,7 @@ std::int64_t MillisOf(std::string_view time) {
   return std::chrono::duration_cast<Millis>(parsed->time_since_epoch()).count();
 }
 
-// One event of a log into what is known of its task.
+// Adds one event of a log to its task's record.
 void TakeIn(const ParsedEvent& line, LoggedRun* record,
             std::map<std::string, std::string>* digests) {
   const Json value(line.data);
@@ -56,7 +56,7 @@ void TakeIn(const ParsedEvent& line, LoggedRun* record,
   record->tasks.insert_or_assign(task, last);
 }
 
-// When the run of a log began.
+// Returns when the run of a log began.
 Clock::Wall BeginOf(const std::string& path) {
   std::string line;
   if (std::ifstream log(path); std::getline(log, line)) {
@@ -88,7 +88,7 @@ Result<LoggedRun> ReadRunLog(const std::string& path) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   LoggedRun record{.file = path.substr(path.rfind('/') + 1)};
   record.run = record.file.substr(0, record.file.size() - kEnding.size());
-  std::map<std::string, std::string> digests;  // of the tasks that were claimed
+  std::map<std::string, std::string> digests;  // of the claimed tasks
   for (const std::string_view line : Split(text, '\n')) {
     if (TrimSpace(line).empty()) continue;
     const auto parsed = ParseLogLine(line);

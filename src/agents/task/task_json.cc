@@ -7,7 +7,7 @@ namespace {
 
 using sources::Task;
 
-// One table for both directions.
+// One table for reading and writing.
 constexpr std::pair<std::string_view, std::string Task::*> kTexts[] = {
     {"id", &Task::id},
     {"summary", &Task::summary},

@@ -8,7 +8,7 @@
 namespace dossier::agents {
 namespace {
 
-// Paths are bytes, JSON is not.
+// Paths may be any bytes, JSON texts may not.
 Json Text(std::string_view text) { return Json(utf8::Sanitize(text)); }
 
 JsonArray Texts(const std::vector<std::string>& texts) {

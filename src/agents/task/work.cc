@@ -17,7 +17,7 @@ std::string WholePath(const std::string& path, const std::string& root,
 }
 
 ProcessPlaces PlacesBeside(const Work& work, const Worktree& worktree) {
-  // As WorktreePath has it: WORKTREES/REPOSITORY/RUN/w1. Those of other workers come and go.
+  // As in WorktreePath: WORKTREES/REPOSITORY/RUN/w1. Other workers' worktrees come and go.
   const std::filesystem::path worktrees =
       std::filesystem::path(worktree.path()).parent_path().parent_path().parent_path();
   return {.own = {worktree.admin()},

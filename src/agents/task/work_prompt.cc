@@ -3,8 +3,8 @@
 namespace dossier::agents {
 namespace {
 
-// A program has a model of its own, with a window that we do not know; it says itself if a prompt
-// is too long. What we send is bounded by the sizes of patches and tasks.
+// A program has its own model with an unknown window, and reports itself if a prompt is too long.
+// The size of a prompt is bounded by the limits of patches and tasks.
 constexpr std::int64_t kProgramWindow = 10'000'000;  // tokens
 constexpr tokens::Ratio kProgramRatio{.bytes_per_token = 3.3, .margin = 0.15};
 
@@ -15,7 +15,7 @@ Result<sources::AgentPrompt> WorkPrompt::Assemble(const assembly::Capability& ca
                                                   std::span<const assembly::Turn> turns,
                                                   std::span<const assembly::ToolSpec> tools) const {
   const bool review = content_.role == sources::AgentRole::kReviewer;
-  // Not by its id: a claimed task has left the queue, an ad-hoc one was never in it.
+  // By targets, not by id: a claimed task has left the queue, an ad-hoc one was never in it.
   sources::HeaderRequest request{.targets = content_.task->targets,
                                  .now = setting_.clock->WallNow()};
   request.mode = review ? sources::AgentMode::kReview : sources::AgentMode::kPropose;
