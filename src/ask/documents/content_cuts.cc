@@ -8,8 +8,8 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kHashed = 64;           // bytes that the hash remembers
-constexpr std::size_t kLookEvery = 16 << 20;  // bytes between two looks at the cancel token
+constexpr std::size_t kHashed = 64;           // bytes that the hash depends on
+constexpr std::size_t kLookEvery = 16 << 20;  // bytes between two checks of the cancel token
 
 constexpr std::array<std::uint64_t, 256> MakeGear() {
   std::array<std::uint64_t, 256> gear{};
@@ -37,7 +37,7 @@ class Cutter {
   Result<std::vector<std::uint64_t>> Cut(const CancelToken& cancel) {
     const std::uint64_t small = UINT64_MAX / size_;
     std::uint64_t hash = 0;
-    std::size_t behind = 0;  // candidates up to here lie in front of a cut that is made already
+    std::size_t behind = 0;  // candidates up to here are before an earlier cut
     for (std::size_t i = 0; i < text_.size() && ends_.size() <= most_; ++i) {
       if (i % kLookEvery == 0 && cancel.cancelled()) {
         return MakeError(ErrorCode::kCancelled, "the search for cuts was stopped");
@@ -65,7 +65,7 @@ class Cutter {
     if (cut > last()) ends_.push_back(cut);
   }
 
-  // The cut of a piece from `begin` on that has none for 4 sizes.
+  // Returns the cut for a piece that starts at `begin` and has none for 4 sizes.
   std::size_t Strongest(std::size_t begin) const {
     const std::size_t first = begin + size_, end = begin + 4 * size_ - size_ / 4;
     std::uint64_t hash = 0, least = UINT64_MAX;
@@ -79,7 +79,7 @@ class Cutter {
     return Settle(best);
   }
 
-  // The end of the line, or at least of the character, that ends at or behind `cut`.
+  // Returns the end of the line, or at least of the character, that ends at or after `cut`.
   std::size_t Settle(std::size_t cut) const {
     if (text_[cut - 1] == '\n') return cut;
     const std::size_t line = text_.substr(cut, size_ / 4).find('\n');
@@ -103,7 +103,7 @@ Result<std::vector<std::uint64_t>> ContentCuts(std::string_view text,
                      "pieces by content have {} bytes or more, and this size is {}",
                      kLeastContentPiece, options.size);
   }
-  // No piece is as large as the text: the sums above stay below 2^64.
+  // Limits the size so that the sums above stay below 2^64: no text is that large.
   const std::uint64_t size = std::min<std::uint64_t>(options.size, std::uint64_t{1} << 48);
   return Cutter(text, {.size = size, .most = options.most}).Cut(cancel);
 }

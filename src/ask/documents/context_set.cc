@@ -28,11 +28,11 @@
 namespace dossier::ask {
 namespace {
 
-// Up to this size a file is read once into memory, described and stored before the first request;
-// above it the copy runs beside the model's first reply.
+// Up to this size a file is read into memory at once, described and stored before the first
+// request; a larger one is copied during the model's first reply.
 constexpr std::uint64_t kReadWhole = 4u << 20;  // bytes
 
-// Until stdin has something to read: a silent pipe must not outlive Ctrl-C.
+// Waits until stdin has something to read, so that a silent pipe does not outlast Ctrl-C.
 Status WaitForInput(const std::optional<Millis>& silence, const CancelToken& cancel) {
   const CancelFd stop(cancel);
   pollfd entries[] = {{STDIN_FILENO, POLLIN, 0}, {stop.fd(), POLLIN, 0}};
@@ -50,13 +50,13 @@ Status WaitForInput(const std::optional<Millis>& silence, const CancelToken& can
   return {};
 }
 
-// Only what `dossier inspect` is asked for looks into a file; here it has been unpacked already.
+// Only `dossier inspect` looks into packed files on request; here they are already unpacked.
 inspect::Options Closed(inspect::Options options) {
   options.inside_limit = 0;
   return options;
 }
 
-// Whether the records of `text` have the names that those of `other` have, for the most part.
+// Returns true if most field names of `text`'s records are also in those of `other`.
 bool SharesFields(const inspect::Description& text, const inspect::Description& other) {
   const auto shared = std::ranges::count_if(text.fields, [&](const inspect::Field& field) {
     return std::ranges::any_of(
@@ -147,7 +147,7 @@ class Loader {
       DOSSIER_RETURN_IF_ERROR(writer.Write(std::string_view(block).substr(0, got)));
     }
     DOSSIER_ASSIGN_OR_RETURN(const store::StoredBody body, std::move(writer).Finish());
-    // The name of the stored file is a hash, which tells nobody anything.
+    // The name of the stored file is a hash, which means nothing to users.
     return AddFile(options_.content->PathOf(body.sha256), "stdin", "stdin");
   }
 
@@ -155,7 +155,7 @@ class Loader {
     return AddFile(path, std::move(name), path);
   }
 
-  // `shown`: the path in messages and in the description.
+  // `shown` is the path for messages and the description.
   Status AddFile(const std::string& path, std::string name, const std::string& shown) {
     DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<inspect::ByteSource> opened, Open(path, shown));
     if (IsGivenAlready(*opened, shown)) return {};
@@ -164,7 +164,7 @@ class Loader {
     const auto size = inside ? std::optional(inside->bytes) : opened->size();
     if (inside) opened = std::move(inside->source);
     std::optional<FileReference> named;
-    // What came from stdin has no other name than the store's.
+    // Input from stdin has no other name than the store's.
     if (!inside && size && *size > options_.copy_limit && shown == path) {
       named = FileReference{.path = std::filesystem::absolute(path).lexically_normal().string(),
                             .bytes = *size,
@@ -182,7 +182,7 @@ class Loader {
       if (redacted_++ == 0) redacted_example_ = shown;
     }
     if (size && *size <= kReadWhole) {
-      // Through the same descriptor: whatever took its place meanwhile is another file.
+      // Uses the same descriptor, since another file may have replaced it meanwhile.
       DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadWhole(*opened));
       DOSSIER_RETURN_IF_ERROR(AddInMemory(text, shown, std::move(name), named));
       if (packed) NotePacked(*packed, &entries_.back()->document);
@@ -190,7 +190,7 @@ class Loader {
     }
     auto entry = std::make_unique<LoadedDocument>();
     entry->source = std::move(opened);
-    // The store sets the time of a body that it is given again.
+    // The store updates the time of a body that is stored again.
     if (shown == path) entry->before = entry->source->state();
     entry->named = named;
     DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
@@ -211,14 +211,14 @@ class Loader {
     return {};
   }
 
-  // Whether secrets of it are to be replaced.
+  // Returns true if secrets in it must be replaced.
   Result<bool> MustHide(const inspect::ByteSource& source) const {
     if (!options_.redact_unless) return false;
     DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t secrets, inspect::CountSecrets(source, cancel_));
     return secrets > 0;
   }
 
-  // Code that unpacks it once more would fail.
+  // Code that unpacks it again would fail.
   static void NotePacked(const ContextDocument::Packed& packed, ContextDocument* document) {
     document->packed = packed;
     document->description.notes.push_back(
@@ -230,7 +230,7 @@ class Loader {
                              packed.kind, packed.kind)});
   }
 
-  // What is inside a compressed file; none of any other. A context is whole or an error.
+  // Returns a compressed file's content; none for other files. A context is complete or an error.
   Result<std::optional<inspect::Inside>> Unpacked(
       const inspect::ByteSource& source, std::string_view shown,
       std::optional<ContextDocument::Packed>* packed) const {
@@ -276,7 +276,7 @@ class Loader {
     return text;
   }
 
-  // Its bytes are copied as they are; what is read as a text is what its schema says.
+  // Copies its bytes unchanged; the text for reading is its schema.
   Status AddDatabase(const inspect::ByteSource& source, std::string name, const std::string& shown,
                      const std::optional<FileReference>& named) {
     using Keep = store::ContentWriter::Keep;
@@ -295,7 +295,7 @@ class Loader {
       if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel_.reason());
       DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, source.ReadAt(at, block));
       if (got == 0) break;
-      // A log that was not written back is not copied, and without it SQLite opens no such file.
+      // A write-ahead log is not copied, and without it SQLite does not open such a file.
       if (at == 0 && got > 19) block[18] = block[19] = '\1';
       at += got;
       DOSSIER_RETURN_IF_ERROR(writer.Write(std::string_view(block).substr(0, got)));
@@ -349,19 +349,19 @@ class Loader {
       if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel_.reason());
       const std::string below =
           file.starts_with(prefix) ? file.substr(prefix.size()) : BaseName(file);
-      // Nobody named it: a secret is sent to no model by accident.
+      // The user did not name the file: no secret may be sent to a model by accident.
       if (options_.secrets == ContextOptions::Secrets::kLeftOut && IsSecretFile(file)) {
         if (secrets_++ == 0) secret_example_ = file;
         continue;
       }
-      // Binary and unreadable files of a folder are left out, not fatal.
+      // Binary and unreadable files of a folder are left out and are not fatal.
       const Status done = AddFile(file, below);
       if (done) {
         ++added;
       } else if (done.error().code == ErrorCode::kCancelled) {
         return done;
       } else if (done.error().code == ErrorCode::kRefused) {
-        given_notes_.push_back(done.error().message);  // says the way out
+        given_notes_.push_back(done.error().message);  // includes the remedy
         ++refused_;
       } else {
         (done.error().code == ErrorCode::kDamaged ? binary_ : unreadable_).push_back(file);
@@ -377,17 +377,17 @@ class Loader {
     return {};
   }
 
-  // By the file itself, not its name: a link, or another way to write the path, is no other file.
+  // Compares the file itself, not its name: a link or another form of the path is the same file.
   bool IsGivenAlready(const inspect::ByteSource& source, const std::string& shown) {
     const inspect::SourceState state = source.state();
-    if (state.inode == 0) return false;  // the system does not say
+    if (state.inode == 0) return false;  // the system does not report it
     const auto [first, is_new] = given_.try_emplace({state.device, state.inode}, shown);
     if (is_new) return false;
     if (twice_++ == 0) twice_example_ = fmt::format("{} and {}", first->second, shown);
     return true;
   }
 
-  // "3 binary files are left out: a.pdf, b.zip, c.png"; empty: there are none.
+  // Returns "3 binary files are left out: a.pdf, b.zip, c.png"; empty: there are none.
   static std::string LeftOutNote(const std::vector<std::string>& files, std::string_view kind) {
     constexpr std::size_t kShown = 3;
     if (files.empty()) return {};
@@ -437,12 +437,12 @@ class Loader {
     return notes;
   }
 
-  // Any text may hold a block of fields.
+  // Any text may contain a block of fields.
   static bool IsStanzas(const inspect::Description& about) {
     return inspect::FormOf(about.format) == inspect::RecordForm::kStanzas;
   }
 
-  // A text that has too few records to show where they are has them where a text beside it does.
+  // A text with too few records to judge alone gets the record format of texts beside it.
   void JudgeTogether() {
     constexpr std::size_t kMostKinds = 8;
     std::vector<const inspect::Description*> kinds;
@@ -466,11 +466,11 @@ class Loader {
     }
   }
 
-  // Takes the text for one of `kind` if its records are such; whether they are.
+  // Treats the text as one of `kind` if its records match; returns whether they do.
   bool JudgeBy(const inspect::Description& kind, LoadedDocument& entry) const {
     inspect::Description& about = entry.document.description;
     if (!entry.stored || inspect::HasRecords(about)) return false;
-    if (kind.fields.empty()) return false;  // nothing that its records could share
+    if (kind.fields.empty()) return false;  // records have nothing to share
     inspect::Options how = inspect_;
     how.like = &kind;
     auto again = inspect::DescribeText(entry.stored->map.bytes(),
@@ -501,7 +501,7 @@ class Loader {
     }
   }
 
-  // Gives names that different files share one more folder; whether any got longer.
+  // Adds one more folder to equal names of different files; returns true if any name got longer.
   bool LengthenEqualNames() {
     std::map<std::string, std::set<std::string>> paths;
     for (const auto& entry : entries_) paths[entry->document.name].insert(entry->document.path);
@@ -516,7 +516,7 @@ class Loader {
     return changed;
   }
 
-  // jan/sales.csv beside feb/sales.csv: `name`, which ends `path`, with one more folder of it.
+  // jan/sales.csv and feb/sales.csv: extends `name`, the end of `path`, by one more folder of it.
   static std::string WithFolder(std::string_view path, const std::string& name) {
     if (!path.ends_with("/" + name)) return name;
     const std::string folder = BaseName(std::string(path.substr(0, path.size() - name.size() - 1)));
@@ -530,12 +530,12 @@ class Loader {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> given_;  // device, inode: path
   std::uint64_t twice_ = 0;                                               // files given again
   std::string twice_example_;
-  std::vector<std::string> given_notes_;  // of sources
-  // Files of folders that are left out.
+  std::vector<std::string> given_notes_;  // from the sources
+  // Files of folders that were left out.
   std::vector<std::string> binary_, unreadable_;
   std::uint64_t secrets_ = 0, refused_ = 0;
   std::string secret_example_;
-  std::uint64_t redacted_ = 0;  // files whose secrets are replaced
+  std::uint64_t redacted_ = 0;  // files whose secrets were replaced
   std::string redacted_example_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kCountedWhole = 4u << 20;  // bytes of all texts
 constexpr std::uint64_t kPieces = 64, kPieceBytes = 16u << 10;
 constexpr Millis kWaitForCopies{500};
-constexpr double kBytesPerToken = 4;  // of texts that nobody has looked into
+constexpr double kBytesPerToken = 4;  // for texts that were not sampled
 
 ContextTokens WithMargin(double tokens, double most) {
   return {.tokens = static_cast<std::int64_t>(std::ceil(tokens)),
@@ -30,12 +30,12 @@ Result<ContextTokens> CountWhole(const ContextSet& context, const tokens::Counte
   return sum;
 }
 
-// Pieces at equal distances of the texts one behind the other. At the most all of the text is as
-// dense in tokens as the densest piece.
+// Counts samples at equal distances over all texts. The upper bound assumes that all text has as
+// many tokens per byte as the densest sample.
 Result<ContextTokens> CountPieces(const ContextSet& context, const tokens::Counter& counter) {
   const std::uint64_t step = context.bytes() / kPieces;
   double bytes = 0, tokens = 0, densest = 0;
-  std::uint64_t whole = 0, next = step / 2;  // where the document begins; the next piece
+  std::uint64_t whole = 0, next = step / 2;  // start of the document; the next sample
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
     const std::string_view text = stored->map.bytes();
@@ -45,7 +45,7 @@ Result<ContextTokens> CountPieces(const ContextSet& context, const tokens::Count
       const auto size = static_cast<double>(piece.size());
       bytes += size;
       tokens += count;
-      // The last bytes of a document are too few to speak for others.
+      // The last bytes of a document are too few to be representative.
       if (piece.size() >= kPieceBytes / 16) densest = std::max(densest, count / size);
     }
     whole += text.size();
@@ -62,7 +62,7 @@ Result<ContextTokens> CountContext(const ContextSet& context, const tokens::Coun
   if (context.bytes() <= kCountedWhole) return CountWhole(context, counter);
   if (context.WaitForCopies(clock.Now() + kWaitForCopies)) return CountPieces(context, counter);
   const auto bytes = static_cast<double>(context.bytes());
-  return WithMargin(bytes / kBytesPerToken, bytes);  // no token has less than a byte
+  return WithMargin(bytes / kBytesPerToken, bytes);  // every token has at least one byte
 }
 
 }  // namespace dossier::ask

@@ -20,13 +20,13 @@ namespace {
 constexpr std::size_t kMaxTerms = 64;
 constexpr std::size_t kMaxPassageLines = 10;
 constexpr std::size_t kMaxPassageBytes = 2000;
-// Passages kept between the two passes; with more, the second pass reads the text again.
+// Passages kept between the two passes; if there are more, the second pass reads the text again.
 constexpr std::size_t kMaxKept = 1 << 18;
 // The usual constants of BM25.
 constexpr double kSaturation = 1.2;
 constexpr double kLengthWeight = 0.75;
 
-// Walks the passages of one document.
+// Iterates over the passages of one document.
 class PassageWalker {
  public:
   explicit PassageWalker(const TextDocument& document) : text_(document.text) {
@@ -61,7 +61,7 @@ class PassageWalker {
     }
     return lines > 0;
   }
-  // A long passage is cut at a space near its end, never inside a character.
+  // Cuts a long passage at a space near its end, never inside a character.
   std::uint64_t CutBefore(std::uint64_t end) const {
     constexpr std::size_t kNear = 200;
     const std::size_t space = text_.substr(end - kNear, kNear).rfind(' ');
@@ -73,10 +73,10 @@ class PassageWalker {
   std::string_view text_;
   std::unique_ptr<inspect::RecordSplitter> splitter_;
   std::size_t at_ = 0;
-  inspect::ByteRange piece_;  // what is left of the passage at hand
+  inspect::ByteRange piece_;  // the rest of the current passage
 };
 
-// The words of the query, found by their hash.
+// The words of the query, looked up by hash.
 class Terms {
  public:
   explicit Terms(const std::vector<std::uint64_t>& words) {
@@ -108,7 +108,7 @@ class Terms {
   std::size_t count_ = 0;
 };
 
-// How often each term stands in one passage.
+// The frequency of each term in one passage.
 struct Tally {
   std::array<std::uint8_t, kMaxTerms> counts{};
   std::uint32_t words = 0;
@@ -127,7 +127,7 @@ Tally CountTerms(std::string_view text, const Terms& terms) {
   return tally;
 }
 
-// What the first pass learns about all passages.
+// Statistics of the first pass about all passages.
 struct Statistics {
   std::uint64_t passages = 0, words = 0;
   std::array<std::uint64_t, kMaxTerms> passages_with{};
@@ -159,7 +159,7 @@ bool Better(const Passage& a, const Passage& b) {
   return a.document != b.document ? a.document < b.document : a.at < b.at;
 }
 
-// The best passages seen so far.
+// The best passages so far.
 class Best {
  public:
   explicit Best(std::size_t count) : count_(count) {}
@@ -189,7 +189,7 @@ struct Kept {
   Tally tally;
 };
 
-// Calls visit(passage, tally) for every passage. False if cancelled.
+// Calls visit(passage, tally) for every passage. Returns false if cancelled.
 template <typename Visit>
 bool ForEachPassage(std::span<const TextDocument> documents, const Terms& terms,
                     const CancelToken& cancel, Visit&& visit) {
@@ -288,12 +288,12 @@ namespace {
 
 constexpr std::size_t kMaxPattern = 64 * 1024;
 constexpr std::int64_t kPatternMemory = 16 << 20;
-// Searched in one go; small enough to stop soon when asked to.
+// Size of one search step; small enough to stop soon on request.
 constexpr std::size_t kWindow = 1 << 20;
 
 re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
 
-// Follows the lines up to each match, in order, and fills in what the matches say about lines.
+// Counts lines up to each match, in order, and fills in the line data of the matches.
 class LineTracker {
  public:
   LineTracker(std::string_view text, std::uint64_t context, std::vector<GrepMatch>* matches)
@@ -301,7 +301,7 @@ class LineTracker {
     Enter(0);
   }
 
-  // `at` never goes back.
+  // `at` never decreases.
   void Add(std::uint64_t at, std::uint64_t length) {
     while (line_.next <= at && line_.next < text_.size()) Enter(line_.next);
     GrepMatch match{.at = at, .length = length, .line = number_, .line_at = start_};
@@ -310,7 +310,7 @@ class LineTracker {
     matches_->push_back(match);
   }
 
-  // The lines behind the last matches.
+  // Counts the lines after the last matches.
   void Finish() {
     while (open_ < matches_->size() && line_.next < text_.size()) Enter(line_.next);
     for (; open_ < matches_->size(); ++open_) Close(open_);
@@ -325,7 +325,7 @@ class LineTracker {
     starts_.push_back(start);
     if (starts_.size() > context_ + 1) starts_.pop_front();
   }
-  // Before line `number` is entered: matches whose context ends with the current line are complete.
+  // Before line `number` starts: completes matches whose context ends with the current line.
   void CloseUpTo(std::uint64_t number) {
     while (open_ < matches_->size() && (*matches_)[open_].line + context_ < number) Close(open_++);
   }
@@ -337,11 +337,11 @@ class LineTracker {
   std::string_view text_;
   std::uint64_t context_;
   std::vector<GrepMatch>* matches_;
-  std::deque<std::uint64_t> starts_;  // of the current line and up to `context_` before it
+  std::deque<std::uint64_t> starts_;  // of the current line and up to `context_` lines before
   inspect::Line line_{{}, 0};
   std::uint64_t start_ = 0;
   std::uint64_t number_ = 0;
-  std::size_t open_ = 0;  // the first match whose context has no end yet
+  std::size_t open_ = 0;  // the first match whose context has not ended yet
 };
 
 class Searcher {
@@ -367,10 +367,10 @@ class Searcher {
   }
 
  private:
-  // RE2 knows LF as the only line end, so windows with a CR are searched line by line.
+  // RE2 knows only LF as line end, so windows with a CR are searched line by line.
   void SearchWindow(std::size_t begin, std::size_t end) {
     if (std::memchr(text_.data() + begin, '\r', end - begin) == nullptr) {
-      // Without its last line end, which would make one more, empty line.
+      // Without the last line end, which would add an empty line.
       SearchLines(begin, text_[end - 1] == '\n' ? end - 1 : end);
       return;
     }
@@ -381,7 +381,7 @@ class Searcher {
     }
   }
 
-  // Lines between LF, the last without its end.
+  // Searches lines separated by LF, the last without its end.
   void SearchLines(std::size_t begin, std::size_t end) {
     const re2::StringPiece window = Piece(text_.substr(begin, end - begin));
     std::size_t at = 0;
@@ -390,7 +390,7 @@ class Searcher {
     while (at <= window.size() && !cancel_.cancelled() &&
            pattern_.Match(window, at, window.size(), RE2::UNANCHORED, &match, 1)) {
       const auto found = static_cast<std::size_t>(match.data() - window.data());
-      // An empty match right behind another is that one's tail.
+      // An empty match right after another match is the tail of that one.
       if (!match.empty() || found != last_end) Report(begin + found, match.size());
       at = last_end = found + match.size();
       if (match.empty() || options_.each == GrepOptions::Each::kLine) {

@@ -11,7 +11,7 @@ namespace {
 
 using Answer = Result<Json> (ServedDocument::*)(const ServedCall& call);
 
-// What a method reads besides the bytes that it answers with.
+// What a method reads besides the bytes that it returns.
 enum class Needs : std::uint8_t { kLines, kCharacters, kRecords, kLinesAndCharacters, kText };
 
 struct Method {
@@ -38,7 +38,7 @@ constexpr std::array<Method, 15> kMethods = {{
     {"byte_to_char", &ServedDocument::ByteToChar, Needs::kCharacters},
 }};
 
-constexpr std::string_view kOfAll = "sql_tables";  // asks about no one document
+constexpr std::string_view kOfAll = "sql_tables";  // concerns no single document
 
 const Method* FindMethod(std::string_view name) {
   const auto found = std::find_if(kMethods.begin(), kMethods.end(),

@@ -27,11 +27,11 @@ constexpr std::array<ByteKind, 256> kKinds = MakeKinds();
 
 std::uint64_t Add(std::uint64_t hash, unsigned char byte) { return (hash ^ byte) * kPrime; }
 
-// What a character outside ASCII is for words, and its bytes with the case folded.
+// How a character outside ASCII counts for words, and its case-folded bytes.
 struct WideCharacter {
   std::size_t length = 1;
   bool separator = false;
-  bool alone = false;  // CJK: a word of its own
+  bool alone = false;  // CJK: a separate word
   std::array<unsigned char, 4> bytes{};
 };
 

@@ -78,12 +78,11 @@ std::string ChangedSentence(std::string_view path, const inspect::SourceState& b
 
 namespace {
 
-// What was described may not be what was copied: code must be told of the copy.
+// The file may have changed between description and copy; code must be told about the copy.
 Result<StoredText> Copy(const LoadedDocument& entry, const store::ContentStore& content,
-                               const inspect::Options& how, const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(
-      StoredText text,
-      StoreDecoded(*entry.source, entry.document.description, entry.named, content, cancel));
+                        const inspect::Options& how, const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(StoredText text, StoreDecoded(*entry.source, entry.document.description,
+                                                         entry.named, content, cancel));
   const inspect::SourceState now = entry.source->state();
   if (!entry.before || now == *entry.before) return text;
   text.changed = ChangedSentence(entry.document.path, *entry.before, now, entry.named);
@@ -93,8 +92,9 @@ Result<StoredText> Copy(const LoadedDocument& entry, const store::ContentStore& 
 
 }  // namespace
 
-LoadedContext::LoadedContext(std::vector<std::unique_ptr<LoadedDocument>> entries, std::vector<std::string> notes,
-              std::uint64_t files_left_out, const CancelToken& cancel)
+LoadedContext::LoadedContext(std::vector<std::unique_ptr<LoadedDocument>> entries,
+                             std::vector<std::string> notes, std::uint64_t files_left_out,
+                             const CancelToken& cancel)
     : entries_(std::move(entries)),
       notes_(std::move(notes)),
       files_left_out_(files_left_out),
@@ -111,10 +111,9 @@ LoadedContext::~LoadedContext() { stop_.Cancel("the context is no longer needed"
 void LoadedContext::StartCopies(const ContextOptions& options) {
   for (const auto& entry : entries_) {
     if (entry->copy.valid() || entry->stored) continue;
-    entry->copy =
-        std::async(std::launch::async,
-                   [content = options.content, how = options.inspect, item = entry.get(),
-                    token = stop_.token()] { return Copy(*item, *content, how, token); });
+    entry->copy = std::async(std::launch::async,
+                             [content = options.content, how = options.inspect, item = entry.get(),
+                              token = stop_.token()] { return Copy(*item, *content, how, token); });
   }
 }
 

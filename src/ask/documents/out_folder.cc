@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kLongestName = 200;  // bytes
 constexpr std::size_t kReadBlock = 1 << 20;
 
-// Why `name` is no name of a file here; empty if it is one.
+// Returns why `name` is not a valid file name here; empty if it is.
 std::string_view FaultOfName(std::string_view name) {
   if (name.empty() || name.size() > kLongestName) return "has no bytes or more than 200";
   if (name.find('/') != std::string_view::npos || name.find('\\') != std::string_view::npos) {
@@ -110,7 +110,7 @@ Status OutFolder::Write(std::string_view name, How how, std::string_view bytes) 
       unlinkat(fd_.get(), file.c_str(), 0) != 0) {
     return MakeErrnoError(errno, fmt::format("{} in the folder of --out-dir", name));
   }
-  // A file that code wrote is opened, any other must not be there; a link never is.
+  // Opens a file only if code wrote it or if it does not exist yet; never follows a link.
   const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (ours ? 0 : O_CREAT | O_EXCL) |
                     (appends ? O_APPEND : 0);
   const UniqueFd fd(openat(fd_.get(), file.c_str(), flags, 0644));

@@ -21,12 +21,12 @@ constexpr std::size_t kMaxConversions = 100'000;
 constexpr std::uint64_t kMaxReplyBytes = 64 << 20;
 constexpr std::uint64_t kMaxQueryBytes = 64 * 1024;
 constexpr std::uint64_t kMaxPieces = 400'000;
-// Between two looks at the cancel token.
+// Bytes between two checks of the cancel token.
 constexpr std::size_t kFindWindow = 64 << 20;
 
 constexpr std::size_t kNotFound = std::string_view::npos;
 
-// The first `needle` at or behind `from`, or kNotFound.
+// Returns the first `needle` at or after `from`, or kNotFound.
 Result<std::size_t> FindText(std::string_view text, std::string_view needle, std::size_t from,
                              const CancelToken& cancel) {
   while (from <= text.size() && text.size() - from >= needle.size()) {
@@ -118,7 +118,7 @@ Result<const inspect::RecordReader*> ServedDocument::Reader(const CancelToken& c
   return &*reader_;
 }
 
-// An index that is being built right now is not there yet: nobody waits for the answer.
+// An index that is currently being built does not count: callers must not wait.
 ServedDocument::Built ServedDocument::built() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return {};
@@ -180,7 +180,7 @@ Result<Json> ServedDocument::Search(const ServedCall& call) {
 Result<Json> ServedDocument::Count(const ServedCall& call) {
   DOSSIER_RETURN_IF_ERROR(call.arguments.Only({"ctx", "text"}));
   DOSSIER_ASSIGN_OR_RETURN(const std::string_view wanted, call.arguments.Text("text"));
-  // As "".count does in Python: between all characters, and at both ends.
+  // As "".count in Python: between all characters, and at both ends.
   if (wanted.empty()) return Json{{"count", CharactersIndex().count() + 1}};
   std::uint64_t count = 0;
   for (std::size_t at = 0;; ++count) {
@@ -341,7 +341,7 @@ namespace {
 
 bool StartsCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 
-// Characters that start in `text`: all bytes but continuation bytes, eight at a time.
+// Counts characters that start in `text`: all bytes except continuation bytes, eight at a time.
 std::uint64_t CountStarts(std::string_view text) {
   constexpr std::uint64_t kLowBits = 0x0101010101010101;
   std::uint64_t continuations = 0;

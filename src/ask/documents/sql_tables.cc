@@ -15,13 +15,13 @@ namespace {
 
 using inspect::FieldType;
 
-constexpr std::size_t kMostColumns = 1'900;  // SQLite has 2,000
+constexpr std::size_t kMostColumns = 1'900;  // SQLite allows 2,000
 constexpr std::uint64_t kRowsAtOnce = 10'000;
 constexpr std::size_t kBytesAtOnce = 4 << 20;
 constexpr std::size_t kMostColumnsShown = 40;
 constexpr std::size_t kMostHint = 4'096;  // bytes
 
-// A type for the values of a column: what SQLite would keep them as.
+// Returns the SQLite type for the values of a column.
 std::string TypeOf(const inspect::TypeSet& types) {
   bool whole = false, real = false, text = false;
   for (const FieldType type : types.List()) {
@@ -44,7 +44,7 @@ std::string TypeOf(const inspect::TypeSet& types) {
   return real ? "REAL" : whole ? "INTEGER" : "";
 }
 
-// The first of NAME, NAME_2, … that nobody has, case aside.
+// Returns the first of NAME, NAME_2, … that is not taken, ignoring case.
 std::string Unique(const std::string& name, std::set<std::string>* taken) {
   std::string unique = name;
   for (int copy = 2; !taken->insert(ToLowerAscii(unique)).second; ++copy) {
@@ -53,7 +53,7 @@ std::string Unique(const std::string& name, std::set<std::string>* taken) {
   return unique;
 }
 
-// The fields at the top of records, with the types of their values.
+// The top-level fields of records, with the types of their values.
 class TopFields {
  public:
   void Add(const std::string& name, FieldType type) {
@@ -62,7 +62,7 @@ class TopFields {
     fields_[found->second].second.Add(type);
   }
 
-  // Those that the description of the first records knows; `types`: what it says of their values.
+  // Adds the fields described from the first records; `types`: whether with their types.
   enum class Types { kTaken, kOfOthers };
   void AddDescribed(const inspect::Description& description, Types types) {
     for (const inspect::Field& field : description.fields) {
@@ -115,13 +115,13 @@ FieldType TypeOfJson(std::string_view value) {
   }
 }
 
-// "2024/orders.csv" of "2024/orders.csv.gz", whose text is read unpacked.
+// Returns "2024/orders.csv" for "2024/orders.csv.gz", whose text is read unpacked.
 std::string_view UnpackedName(std::string_view name) {
   const bool packed = !inspect::GuessByName(name).compression.empty();
   return packed ? name.substr(0, name.rfind('.')) : name;
 }
 
-// "orders" of "2024/orders.csv".
+// Returns "orders" for "2024/orders.csv".
 std::string StemOf(std::string_view name) {
   name = UnpackedName(name.substr(name.find_last_of('/') + 1));
   const std::size_t dot = name.rfind('.');
@@ -183,7 +183,7 @@ Result<std::vector<SqlColumn>> AllSqlColumns(const inspect::RecordReader& reader
                                              const CancelToken& cancel) {
   TopFields fields;
   fields.AddDescribed(description, TopFields::Types::kOfOthers);
-  // Names as they stand in the text: most records have them alike, and to find one is cheap.
+  // Field names by their encoded form, which is the same in most records, for fast look-up.
   std::map<std::string, std::string, std::less<>> decoded;
   for (std::uint64_t row = 0; row < reader.count();) {
     if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());

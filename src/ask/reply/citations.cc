@@ -20,9 +20,8 @@ namespace dossier::ask {
 namespace {
 
 constexpr std::uint64_t kShortestQuote = 10;  // characters
-constexpr std::size_t kLongestQuote =
-    4'000;                                // bytes; a longer one is not a quote but the text itself
-constexpr std::size_t kMostQuotes = 200;  // in one answer
+constexpr std::size_t kLongestQuote = 4'000;  // bytes; a longer one is the text itself
+constexpr std::size_t kMostQuotes = 200;      // in one answer
 // For Matching::kExact, where a quote that is not checked would pass as correct.
 constexpr std::uint64_t kShortestExact = 2;
 constexpr std::size_t kLongestExact = 64u << 10;

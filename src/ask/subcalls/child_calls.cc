@@ -14,10 +14,10 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kQuestionChars = 2000;  // code points; of a longer prompt its ends
-constexpr double kNearlyAll = 0.9;            // of the parent's context
+constexpr std::size_t kQuestionChars = 2000;  // code points; a longer prompt is cut to its ends
+constexpr double kNearlyAll = 0.9;            // share of the parent's context
 
-// One part of a text that lies in a document of the parent.
+// A part of a text, as a slice of a document of the parent.
 struct Slice {
   std::size_t document = 0;
   std::uint64_t at = 0, length = 0;
@@ -38,7 +38,7 @@ const JsonArray& PartsOf(const JsonObject& args, std::string_view name) {
   return list ? *list : kNone;
 }
 
-// The characters of the document at which a slice begins and ends.
+// Returns the character offsets at which a slice begins and ends.
 Result<std::pair<std::uint64_t, std::uint64_t>> CharsOf(DocumentService& documents,
                                                         const Slice& slice) {
   std::string unused;
@@ -51,7 +51,7 @@ Result<std::pair<std::uint64_t, std::uint64_t>> CharsOf(DocumentService& documen
   return std::pair(chars[0].to_number<std::uint64_t>(), chars[1].to_number<std::uint64_t>());
 }
 
-// Whether its records lie on lines of their own, and the slice has whole lines.
+// Returns true if records are on separate lines and the slice has whole lines.
 bool IsCutAtRecords(const inspect::Description& whole, std::string_view text, const Slice& slice) {
   if (whole.format != inspect::Format::kNdjson) return false;
   const std::uint64_t end = slice.at + slice.length;
@@ -59,7 +59,7 @@ bool IsCutAtRecords(const inspect::Description& whole, std::string_view text, co
          (end == text.size() || text[end - 1] == '\n');
 }
 
-// All slices of a document that the prompts of a call have as contexts, in order, each once.
+// Returns all distinct slices of a document that the call's prompts have as contexts, in order.
 std::set<std::pair<std::uint64_t, std::uint64_t>> SlicesOf(const sandbox::BridgeCall& call,
                                                            std::size_t document) {
   std::set<std::pair<std::uint64_t, std::uint64_t>> slices;
@@ -72,8 +72,8 @@ std::set<std::pair<std::uint64_t, std::uint64_t>> SlicesOf(const sandbox::Bridge
   return slices;
 }
 
-// Which part a slice is, where one can tell: slices of one call that make up the document, or a
-// document cut into pieces of the size of this one.
+// Determines which part a slice is, if known: one of a call's slices that together are the
+// document, or a piece of a document cut into pieces of this size.
 void CountParts(const std::set<std::pair<std::uint64_t, std::uint64_t>>& slices, const Slice& slice,
                 std::uint64_t bytes, inspect::Part* part) {
   std::uint64_t covered = 0, number = 0;
@@ -96,7 +96,7 @@ void CountParts(const std::set<std::pair<std::uint64_t, std::uint64_t>>& slices,
 
 bool HasContext(const JsonObject& args) { return !PartsOf(args, "context").empty(); }
 
-// The whole of a short prompt; of a long one its ends, and where the rest is.
+// Returns a short prompt in full, or a long one's ends with a note on where the rest is.
 std::string QuestionOf(const std::string& prompt) {
   const std::uint64_t length = utf8::CodePoints(prompt);
   if (length <= kQuestionChars) return prompt;
@@ -110,13 +110,13 @@ std::string QuestionOf(const std::string& prompt) {
       head, GroupDigits(length - kQuestionChars), tail);
 }
 
-// Another one for each child, the same each time that the run is repeated.
+// Returns a different seed for each child, the same each time the run is repeated.
 std::uint64_t SeedOf(std::uint64_t run, const std::string& path) {
   const std::string hash = Sha256Hex(fmt::format("{} {}", run, path));
   return std::stoull(hash.substr(0, 15), nullptr, 16);
 }
 
-// Of a child without an answer: why.
+// Explains why a child has no answer.
 Error WhyNone(const ChildAnswer& answer, const RunState& run, const std::string& path) {
   if (answer.error) return *answer.error;
   if (const auto used = run.ledger.exhausted(); !used.empty()) {
@@ -150,7 +150,7 @@ Result<CodeReply> ReplyOf(const ChildAnswer& answer, const RunState& run, const 
 }  // namespace
 
 ChildCalls::~ChildCalls() {
-  // Their block has ended, so they are cancelled: those that wait for a place need none any more.
+  // Their block has ended, so they are cancelled; those still waiting no longer need a place.
   for (CallTree::Work& work : run_.tree.TakeBack(this)) work.work();
   std::unique_lock lock(mutex_);
   idle_.wait(lock, [this] { return open_ == 0; });
@@ -209,11 +209,11 @@ void ChildCalls::Start(const Call& call, const std::shared_ptr<sandbox::BridgeRe
     }
     return {};
   };
-  // No sub-call that failed: none was made, and code is told how to make it.
+  // Not a failed sub-call: none was made, and code is told how to make it.
   if (const Status begun = begin(); !begun) Give(tl::unexpected(begun.error()), *reply);
 }
 
-// Every offset of it, before anything begins.
+// Checks all its offsets before anything starts.
 Status ChildCalls::CheckPrompt(const Prompt& prompt) const {
   if (const Json* media = Find(*prompt.args, "media"); media && !media->is_null()) {
     return MakeError(ErrorCode::kInvalidArgument,
@@ -245,7 +245,7 @@ Status ChildCalls::RefuseWhole(const Prompt& prompt) {
         handed += slice->length;
         continue;
       }
-      // A copy of a document, or of most of it, that code made itself.
+      // Code made this copy of (most of) a document itself.
       const auto text =
           sandbox::ResolveText(JsonArray{part}, prompt.call->raw, subcalls_.contexts());
       if (!text || text->empty()) continue;
@@ -295,15 +295,15 @@ void ChildCalls::StartOne(const Prompt& prompt, const std::shared_ptr<const Sett
                    .work = [this, prompt, settings, cancel, done = std::move(done),
                             place = std::move(place)]() mutable {
                      Result<CodeReply> result = Ask(prompt, *settings, std::move(place), cancel);
-                     // Nobody waits any more where the block has ended: nothing is lost with it.
+                     // If the block has ended, nobody waits any more and nothing is lost.
                      if (!cancel.cancelled()) subcalls_.CountChild(result);
                      done(std::move(result));
                      done = nullptr;
-                     End();  // from here on this may be gone
+                     End();  // from here on this may be destroyed
                    }});
 }
 
-// One child, from its question to its answer, on a thread of the tree.
+// Runs one child, from its question to its answer, in a thread of the tree.
 Result<CodeReply> ChildCalls::Ask(const Prompt& prompt, const Settings& settings, CallPlace place,
                                   const CancelToken& cancel) {
   if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
@@ -327,7 +327,7 @@ Result<CodeReply> ChildCalls::Ask(const Prompt& prompt, const Settings& settings
                            {"seed", request.seed},
                            {"context", ContextRefs(prompt)},
                            {"contexts", std::move(contexts)}});
-  // A run that is cancelled stops all calls at once, not one level after the other.
+  // Cancelling a run stops all calls at once, not level by level.
   CancelSource stop(cancel);
   const std::uint64_t id = run_.cancel.OnCancel([&] { stop.Cancel(run_.cancel.reason()); });
   const ChildCall child{.place = std::move(place),
@@ -342,8 +342,8 @@ Result<CodeReply> ChildCalls::Ask(const Prompt& prompt, const Settings& settings
   return ReplyOf(answer, run_, child);
 }
 
-// A slice of a document is told of as that part of it, a text that equals one as that document. Of
-// any other nothing is claimed but what it looks like.
+// A slice is described as that part of its document, an equal text as that document. For any other
+// text only its own description is used.
 Result<ContextSource> ChildCalls::ContextOf(const Prompt& prompt) const {
   const JsonArray& context = PartsOf(*prompt.args, "context");
   const auto& documents = run_.request.context->documents();
@@ -354,7 +354,7 @@ Result<ContextSource> ChildCalls::ContextOf(const Prompt& prompt) const {
   for (std::size_t i = 0; !slice && i < documents.size(); ++i) {
     if (*source.text == texts[i]) slice = Slice{.document = i, .at = 0, .length = texts[i].size()};
   }
-  if (!slice || slice->document >= documents.size()) {  // of an earlier question: no document here
+  if (!slice || slice->document >= documents.size()) {  // from an earlier question: not here
     source.named = ContextSource::Named::kNoFile;
     return source;
   }
@@ -412,7 +412,7 @@ Result<Request> ChildCalls::MakeRequest(const Prompt& prompt, const Settings& se
   return request;
 }
 
-// Where each part of what the child is given lies: in a document of its parent, or in the journal.
+// Returns where each part of the child's context is: in a parent's document, or in the journal.
 JsonArray ChildCalls::ContextRefs(const Prompt& prompt) const {
   JsonArray refs;
   for (const std::string_view name : {"parts", "context"}) {
@@ -451,8 +451,8 @@ void ChildCalls::LogEnd(const CallLog& log, const ChildAnswer& answer, Millis to
   log.Add("call.finished", std::move(ended));
 }
 
-// The question was shown to a model. Of its context a child may have read parts only: it counts
-// where the child has read nearly all.
+// A model was shown the question. A child may have read only parts of its context, so the context
+// counts only if the child has read nearly all of it.
 void ChildCalls::CountRead(const Prompt& prompt, const ChildAnswer& answer) {
   if (answer.turns == 0) return;
   subcalls_.CountCoverage(PartsOf(*prompt.args, "parts"), prompt.call->raw);

@@ -7,7 +7,7 @@ namespace {
 
 using sandbox::BridgeReply;
 
-// The text of `reply` joins `raw`.
+// Appends the text of `reply` to `raw`.
 JsonObject ValueOf(const CodeReply& reply, std::string* raw) {
   const std::size_t at = raw->size();
   *raw += reply.text;

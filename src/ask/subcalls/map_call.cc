@@ -16,12 +16,12 @@ constexpr std::size_t kMostItems = 200'000;
 constexpr std::size_t kMostItemBytes = 256u << 20;
 constexpr std::size_t kMostLabels = 50;
 constexpr std::size_t kMostReason = 200, kMostBeginning = 80;  // code points
-constexpr std::string_view kUnknown = "unknown";  // map_llm(unknown=True): none of the labels fits
-constexpr std::string_view kEmpty = "empty";      // the reason of an item without text
+constexpr std::string_view kUnknown = "unknown";  // map_llm(unknown=True): no label fits
+constexpr std::string_view kEmpty = "empty";      // reason for an item without text
 constexpr std::string_view kCut = "cut";
-// Requests that show whether a model labels texts at all.
+// Number of first requests that show whether a model can label texts at all.
 constexpr std::ptrdiff_t kFirstRequests = 16;
-constexpr std::int64_t kMoreRoom = 4;  // times what replies had that were cut
+constexpr std::int64_t kMoreRoom = 4;  // factor on the size of replies that were cut off
 
 Result<std::vector<std::string>> ReadLabels(const JsonObject& args) {
   const Json* list = Find(args, "labels");
@@ -55,7 +55,7 @@ std::string Listed(const std::vector<std::string>& labels) {
   return out;
 }
 
-// Why a reply that came gives no label, whatever its words are; empty: it came whole.
+// Returns why a received reply gives no label, regardless of its words; empty: it is complete.
 std::string_view FaultOf(const model::Reply& reply) {
   if (reply.finish == model::Finish::kFilter) return "filtered";
   if (reply.finish == model::Finish::kLength || reply.finish == model::Finish::kCut) return kCut;
@@ -67,7 +67,7 @@ bool HasThought(const model::Reply& reply) {
          !StripThinking(reply.text).thinking.empty();
 }
 
-// ": I cannot do that", for a reason; `text`: the reply without thinking.
+// Returns ": I cannot do that" for a reason; `text` is the reply without thinking.
 std::string BeginningOf(std::string_view text, const model::Reply& reply) {
   std::string shown(utf8::Prefix(TrimSpace(text), kMostBeginning));
   if (shown.empty()) return HasThought(reply) ? ": the reply was all thinking" : "";
@@ -76,14 +76,14 @@ std::string BeginningOf(std::string_view text, const model::Reply& reply) {
   return fmt::format(": {}{}", shown, shown.size() < TrimSpace(text).size() ? "…" : "");
 }
 
-// "filtered", "failed": what is counted together.
+// Returns "filtered", "failed": the key under which reasons are counted.
 std::string_view KindOf(std::string_view reason) { return reason.substr(0, reason.find(':')); }
 
 bool Ends(const Error& error) {
   return error.code == ErrorCode::kLimit || error.code == ErrorCode::kCancelled;
 }
 
-// The label of each of `count` items; a reply about one item may be no more than its label.
+// Returns the label of each of `count` items; a reply about one item may be just the label.
 std::vector<std::optional<std::size_t>> ParseReply(std::string_view text,
                                                    const std::vector<std::string>& labels,
                                                    std::size_t count) {
@@ -93,7 +93,7 @@ std::vector<std::optional<std::size_t>> ParseReply(std::string_view text,
   return ParseLabels(text, labels, count);
 }
 
-// The text of a record for a model: one field, or all as "name: value" lines.
+// Returns a record's text for a model: one field, or all as "name: value" lines.
 std::string RecordText(const Json& row, std::string_view field) {
   if (!field.empty()) {
     const Json* value = Find(row, field);
@@ -115,7 +115,7 @@ std::string RecordText(const Json& row, std::string_view field) {
   return out;
 }
 
-// Items as they are read: a context of any size must not be copied to be refused.
+// Items as they are read: a context that will be refused must not be copied first.
 class Items {
  public:
   Status Add(std::string text) {
@@ -173,8 +173,8 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   });
 }
 
-// Whoever reads the counts must hear of all items that they leave out. Of those without a text no
-// model was to say anything, so no word of a model is lost with them.
+// Whoever reads the counts must be told of all items that they leave out. Items without text were
+// never meant for a model, so no label is lost with them.
 void MapCall::TellOfFailures(const Outcomes& outcomes) const {
   std::map<std::string, int> kinds;
   std::int64_t failed = 0;
@@ -198,7 +198,7 @@ Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call,
   DOSSIER_ASSIGN_OR_RETURN(plan.labels, ReadLabels(call.args));
   if (FindBool(Json(call.args), "unknown").value_or(false) &&
       std::find(plan.labels.begin(), plan.labels.end(), kUnknown) == plan.labels.end()) {
-    plan.labels.emplace_back(kUnknown);  // behind the others, as the worker counts
+    plan.labels.emplace_back(kUnknown);  // after the others, as the worker numbers them
   }
   plan.instruction = TextAt(Json(call.args), "instruction");
   plan.max_items = run_.policy.map_items;
@@ -294,7 +294,7 @@ void MapCall::CountRead(const Plan& plan, const sandbox::BridgeCall& call,
       subcalls_.CountCoverage(items->as_array()[first], call.raw);
       continue;
     }
-    while (i < outcomes.size() && outcomes[i].read) ++i;  // neighbours are counted as one
+    while (i < outcomes.size() && outcomes[i].read) ++i;  // adjacent items are counted together
     Json part = JsonObject{};
     if (plan.place.kind == Place::Kind::kRecords) {
       std::string unused;
@@ -348,7 +348,7 @@ MapCall::Work MapCall::Begin(const Plan& plan, const UniqueItems& unique,
   return work;
 }
 
-// What a model thinks comes before the label, so its first token says nothing of it.
+// If the model thinks before the label, its first token says nothing about it.
 bool MapCall::IsScored(const Plan& plan) const {
   const model::Entry& entry = run_.options.sub.entry;
   return entry.logprobs && !entry.thinking && plan.max_items == 1;
@@ -388,7 +388,7 @@ Result<MapCall::Outcomes> MapCall::Label(const Plan& plan, const sandbox::Bridge
   Work work = Begin(plan, unique, reply.cancel());
   std::vector<Batch> equal(work.texts.size());
   for (std::size_t i = 0; i < all.size(); ++i) equal[unique.group[i]].push_back(i);
-  // Each reply's labels go ahead, so that a block that is interrupted keeps what was paid for.
+  // Sends each reply's labels ahead, so that an interrupted block keeps the ones already paid for.
   std::int64_t replies = 0;
   work.report = [&](const Batch& found) {
     Remember(found, work);
@@ -409,7 +409,7 @@ Result<MapCall::Outcomes> MapCall::Label(const Plan& plan, const sandbox::Bridge
   if (asked || asked.error().code == ErrorCode::kLimit) TellOfFailures(outcomes);
   if (!asked) {
     const bool any = std::ranges::any_of(outcomes, [](const Outcome& o) { return !!o.label; });
-    // Items that have their label are not lost to a limit.
+    // A limit does not discard items that already have a label.
     if (asked.error().code != ErrorCode::kLimit || !any) return tl::unexpected(asked.error());
     *stopped = asked.error().message;
   }
@@ -461,7 +461,7 @@ Status MapCall::AskMissing(Work* work) const {
   Status status = Score(work);
   const Batch unscored = Missing(*work);
   if (status) status = AskRounds(work);
-  // Also where a limit ended it: what was labelled is counted.
+  // Also if a limit ended it: the labels found are counted.
   if (IsDoubtful(*work, wanted, unscored)) subcalls_.NoteUnsureLabels();
   return status;
 }
@@ -497,8 +497,8 @@ Status MapCall::AskRounds(Work* work) const {
   return {};
 }
 
-// A model that gives none of its first texts a label may do better with one text alone, or with
-// more room where its replies were cut. One more request tells.
+// If none of a model's first texts get a label, a single text may work, or more room if its replies
+// were cut off. One more request decides.
 Result<MapCall::Hope> MapCall::AskFirst(const std::vector<Batch>& batches, Work* work) const {
   const auto found_any = [work] {
     return std::ranges::any_of(work->outcomes, [](const Outcome& o) { return !!o.label; });
@@ -515,7 +515,7 @@ Result<MapCall::Hope> MapCall::AskFirst(const std::vector<Batch>& batches, Work*
 
 std::vector<MapCall::Batch> MapCall::MissingBatches(const Work& work, std::size_t max_items) const {
   std::vector<std::int64_t> tokens;
-  // An estimate will do here: a quarter of the window leaves room for a margin.
+  // An estimate is enough here: a quarter of the window leaves a margin.
   for (const std::string_view text : work.texts) {
     tokens.push_back(static_cast<std::int64_t>(text.size() / 3 + 8));
   }
@@ -546,13 +546,13 @@ void MapCall::TakeWords(const Batch& batch, const Result<model::Reply>& reply, W
   std::string text = reply ? StripThinking(reply->text).text : "";
   std::string why = fault.empty() ? "unreadable" : fault;
   if (reply) why += BeginningOf(text, *reply);
-  // The last line of a reply that was cut may be half a label.
+  // The last line of a cut-off reply may be half a label.
   if (fault == kCut) text.resize(text.find_last_of('\n') + 1);
   const bool usable = reply && (fault.empty() || (fault == kCut && batch.size() > 1));
   const auto labels = usable ? ParseReply(text, work->plan.labels, batch.size())
                              : std::vector<std::optional<std::size_t>>(batch.size());
   const bool any = std::ranges::any_of(labels, [](const auto& label) { return !!label; });
-  // What stands in a reply that has labels of other texts tells nothing of this one.
+  // If a reply has labels for other texts, its words do not explain this one.
   if (any) why = std::string(KindOf(why));
   Batch found;
   for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -565,7 +565,7 @@ void MapCall::TakeWords(const Batch& batch, const Result<model::Reply>& reply, W
   if (!found.empty()) work->report(found);
 }
 
-// A model that thinks gets all the room it may have: where it stops thinking nobody knows.
+// A model that thinks gets the maximum, since it is unknown where the thinking ends.
 model::Sampling MapCall::WordSampling(const Work& work, std::size_t count) const {
   const model::Entry& entry = run_.options.sub.entry;
   model::Sampling sampling;
@@ -586,7 +586,7 @@ Status MapCall::Ask(const Plan& plan, About about, const std::vector<std::string
   std::size_t open = batches.size();
   std::optional<Error> fatal;
   for (const Batch& batch : batches) {
-    if (cancel.cancelled()) {  // what is not asked yet never will be
+    if (cancel.cancelled()) {  // requests not sent yet never will be
       std::lock_guard lock(mutex);
       fatal = Error{ErrorCode::kCancelled, cancel.reason()};
       open -= batches.size() - static_cast<std::size_t>(&batch - batches.data());

@@ -16,21 +16,21 @@ namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kMaxNumberDigits = 9;
-// Of all labels together. Models that answer with one of them give it more than nine tenths.
+// Minimum probability of all labels together. Models that answer with a label give it over 0.9.
 constexpr double kLeastChance = 0.2;
-// Bytes of a token that tells a word inside a label from others, or of a word that tells a label.
+// Minimum bytes of a token to identify a word inside a label, or of a word to identify a label.
 constexpr std::size_t kLeastOfWord = 3;
 
 bool IsAlphanumeric(char c) { return IsAlnum(c) || static_cast<unsigned char>(c) >= 0x80; }
 
-// Lower case, without anything but letters and digits at both ends.
+// Returns lower case with only letters and digits at both ends.
 std::string Plain(std::string_view text) {
   while (!text.empty() && !IsAlphanumeric(text.front())) text.remove_prefix(1);
   while (!text.empty() && !IsAlphanumeric(text.back())) text.remove_suffix(1);
   return ToLowerAscii(text);
 }
 
-// The one label for which `matches` holds.
+// Returns the only label for which `matches` holds.
 template <typename Matches>
 std::optional<std::size_t> OnlyOne(std::span<const std::string> labels, const Matches& matches) {
   std::optional<std::size_t> only;
@@ -42,7 +42,7 @@ std::optional<std::size_t> OnlyOne(std::span<const std::string> labels, const Ma
   return only;
 }
 
-// Whether `word` stands in `text`, with no letter or digit at either side.
+// Returns true if `word` occurs in `text` as a whole word (no letter or digit on either side).
 bool HasWord(std::string_view text, std::string_view word) {
   for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
     const std::size_t end = at + word.size();
@@ -58,8 +58,8 @@ std::string_view WithoutBlanks(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
 }
 
-// Whether what stands behind a label explains it: " (clear)", " - because …", or a new line. A
-// comma or a full stop may as well be part of a text that is repeated.
+// Returns true if the text after a label explains it: " (clear)", " - because …", or a new line. A
+// comma or a full stop may also belong to a text that is repeated.
 bool BeginsReason(std::string_view rest) {
   rest.remove_prefix(std::min(rest.find_first_not_of("*_`\"'"), rest.size()));
   const std::string_view from = WithoutBlanks(rest);
@@ -72,8 +72,8 @@ bool BeginsReason(std::string_view rest) {
   return false;
 }
 
-// The label that `text` (as from Plain) begins with and then explains; none where the explanation
-// names another one.
+// Returns the label that `text` (from Plain) begins with and then explains; none if the explanation
+// names another label.
 std::optional<std::size_t> ExplainedLabel(std::string_view text,
                                           std::span<const std::string> labels) {
   std::string longest;
@@ -97,7 +97,7 @@ struct Answer {
   std::string_view label;
 };
 
-// "12: label", "12. label", "**12** - label", "[12] label", "Item 12: label".
+// Reads "12: label", "12. label", "**12** - label", "[12] label", "Item 12: label".
 std::optional<Answer> ReadLine(std::string_view line) {
   line = TrimSpace(line);
   const std::string lower = ToLowerAscii(line.substr(0, 16));
@@ -125,7 +125,7 @@ std::optional<Answer> ReadLine(std::string_view line) {
                 .label = TrimSpace(rest.substr(mark))};
 }
 
-// A row of a table: "| 12 | label |", also with other cells, of which none is another label.
+// Reads a table row: "| 12 | label |", also with other cells, if none of them is another label.
 std::optional<Answer> ReadRow(std::string_view line, std::span<const std::string> labels) {
   std::optional<Answer> answer;
   std::optional<std::size_t> found;
@@ -151,7 +151,7 @@ std::optional<Answer> ReadRow(std::string_view line, std::span<const std::string
   return answer;
 }
 
-constexpr double kLargestLogprob = 0.01;  // 0, and what rounding may add
+constexpr double kLargestLogprob = 0.01;  // 0, plus rounding errors
 
 class Collector {
  public:
@@ -171,7 +171,7 @@ class Collector {
     if (!item.seen) {
       item = {.label = label, .seen = true};
     } else if (item.label != label) {
-      item.label.reset();  // two different answers are none
+      item.label.reset();  // two different answers count as none
     }
   }
 
@@ -191,7 +191,7 @@ class Collector {
     std::optional<std::size_t> label;
     bool seen = false;
   };
-  // Numbers from 0, or from 2, on: each label belongs to the neighbour, so none can be believed.
+  // Returns true if numbers start from 0 or 2: labels would belong to neighbours, so none is used.
   bool IsShifted() const {
     if (items_.empty()) return false;
     return (behind_last_ && !items_.front().seen) || (before_first_ && !items_.back().seen);
@@ -216,7 +216,7 @@ void AddObject(const JsonObject& object, Collector& collector) {
   }
 }
 
-// {"1": "label"}, ["label", …] with one for each item, or either under "labels".
+// Reads {"1": "label"}, ["label", …] with one per item, or either under "labels".
 void AddJson(const Json& value, std::size_t count, Collector& collector) {
   const Json* inner = Find(value, "labels");
   const Json& labels = inner ? *inner : value;
@@ -226,7 +226,7 @@ void AddJson(const Json& value, std::size_t count, Collector& collector) {
   }
 }
 
-// Whether a word of `text` starts with `start`.
+// Returns true if a word of `text` starts with `start`.
 bool HasWordFrom(std::string_view text, std::string_view start) {
   for (std::size_t at = text.find(start); at != text.npos; at = text.find(start, at + 1)) {
     if (at == 0 || !IsAlphanumeric(text[at - 1])) return true;
@@ -234,9 +234,9 @@ bool HasWordFrom(std::string_view text, std::string_view start) {
   return false;
 }
 
-// The one label that a reply means which begins with `start`, in lower case. A model that is to
-// repeat a phrase often begins with the word that says most, so where no label begins so, a word of
-// one may.
+// Returns the only label that a reply beginning with `start` (lower case) can mean. A model that
+// should repeat a phrase often begins with its most important word, so if no label begins this way,
+// a word of a label may.
 std::optional<std::size_t> LabelOfStart(std::string_view start,
                                         std::span<const std::string> labels) {
   const auto begins = [start](const std::string& label) {
@@ -249,7 +249,7 @@ std::optional<std::size_t> LabelOfStart(std::string_view start,
   });
 }
 
-// Labels one a line and nothing between them, as many as there are items.
+// Reads one label per line with nothing between them, exactly as many as there are items.
 void AddPlainList(const std::vector<Line>& lines, std::span<const std::string> labels,
                   std::size_t count, Collector& collector) {
   std::vector<std::string_view> found;
@@ -265,7 +265,7 @@ void AddPlainList(const std::vector<Line>& lines, std::span<const std::string> l
   for (std::size_t i = 0; i < count; ++i) collector.Add(i + 1, found[i]);
 }
 
-// The question may ask for label 1: then the two scores of SplitTexts go against each other.
+// Minimum: the question may ask for label 1, and then the two scores of SplitTexts are opposed.
 constexpr double kOpposed = -0.4;  // correlation
 constexpr int kMixtureRounds = 200;
 constexpr double kLeastVariance = 1e-3;
@@ -281,7 +281,7 @@ double Variance(std::span<const double> values) {
   return squares / static_cast<double>(values.size());
 }
 
-// Mean 0 and deviation 1; all 0 where all are alike.
+// Scales to mean 0 and standard deviation 1; all 0 if all values are equal.
 std::vector<double> Standardized(std::span<const double> values) {
   const double mean = Mean(values), deviation = std::sqrt(Variance(values));
   std::vector<double> out;
@@ -289,7 +289,7 @@ std::vector<double> Standardized(std::span<const double> values) {
   return out;
 }
 
-// Two groups of values: their means, what all values vary around them, and the upper one's share.
+// Two groups of values: their means, their common variance, and the share of the upper group.
 struct Mixture {
   double low = 0, high = 0, variance = 1, share = 0.5;
 
@@ -306,7 +306,7 @@ struct Mixture {
     return sum;
   }
 
-  // How likely `value` belongs to the upper group.
+  // Returns the probability that `value` belongs to the upper group.
   double Upper(double value) const {
     const auto distance = [&](double mean) {
       return (value - mean) * (value - mean) / (2 * variance);
@@ -315,7 +315,7 @@ struct Mixture {
   }
 };
 
-// The two groups that leave the least squares, where the mixture starts; none where all are alike.
+// Returns the split with the least squares, to start the mixture; none if all values are equal.
 std::optional<Mixture> TwoGroups(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);
@@ -327,7 +327,7 @@ std::optional<Mixture> TwoGroups(std::span<const double> values) {
     if (sorted[i] == sorted[i - 1]) continue;
     const auto left = static_cast<double>(i), right = static_cast<double>(sorted.size() - i);
     const double low = below / left, high = (all - below) / right;
-    // The least squares within the groups are the most between them.
+    // The least squares within the groups are the greatest between them.
     const double between = left * right * (high - low) * (high - low);
     if (between <= best) continue;
     best = between;
@@ -336,8 +336,8 @@ std::optional<Mixture> TwoGroups(std::span<const double> values) {
   return found;
 }
 
-// Two normal distributions of one variance and any shares, by expectation and maximization: equal
-// groups are not preferred, as least squares would.
+// Fits two normal distributions with equal variance and any shares by expectation maximization
+// (EM), which, unlike least squares, does not favour groups of equal size.
 Mixture Refine(Mixture mixture, std::span<const double> values) {
   const auto count = static_cast<double>(values.size());
   for (int round = 0; round < kMixtureRounds; ++round) {
@@ -348,7 +348,7 @@ Mixture Refine(Mixture mixture, std::span<const double> values) {
       low += (1 - chance) * value;
       high += chance * value;
     }
-    if (upper < 0.5 || count - upper < 0.5) break;  // less than half a text is no group
+    if (upper < 0.5 || count - upper < 0.5) break;  // less than half a text is not a group
     low /= count - upper;
     high /= upper;
     for (const double value : values) {
@@ -364,7 +364,7 @@ Mixture Refine(Mixture mixture, std::span<const double> values) {
   return mixture;
 }
 
-// The mixture that fits the values; none where all are alike.
+// Returns the mixture that fits the values; none if all are equal.
 std::optional<Mixture> FitMixture(std::span<const double> values) {
   auto mixture = TwoGroups(values);
   if (!mixture) return std::nullopt;
@@ -373,14 +373,14 @@ std::optional<Mixture> FitMixture(std::span<const double> values) {
   return Refine(*mixture, values);
 }
 
-// How likely each value belongs to the upper group.
+// Returns the probability of each value to belong to the upper group.
 std::vector<double> UpperGroup(const Mixture& groups, std::span<const double> values) {
   std::vector<double> chances;
   for (const double value : values) chances.push_back(groups.Upper(value));
   return chances;
 }
 
-// TextGroups::two_rather_than_one. A mixture has two parameters more than one normal distribution.
+// TextGroups::two_rather_than_one. A mixture has two more parameters than a normal distribution.
 double TwoRatherThanOne(const Mixture& groups, std::span<const double> values) {
   const Mixture one{.low = Mean(values),
                     .high = Mean(values),
@@ -389,7 +389,7 @@ double TwoRatherThanOne(const Mixture& groups, std::span<const double> values) {
   return 2 * (groups.LogLikelihood(values) - one.LogLikelihood(values)) - 2 * std::log(count);
 }
 
-// How many of the values two mixtures put into different groups, as a share.
+// Returns the share of values that the two mixtures put into different groups.
 double Disputed(const std::vector<double>& first, const std::vector<double>& second) {
   double different = 0;
   for (std::size_t i = 0; i < first.size(); ++i) {
@@ -398,7 +398,7 @@ double Disputed(const std::vector<double>& first, const std::vector<double>& sec
   return different / static_cast<double>(first.size());
 }
 
-// The share of values that rather belong to the upper group.
+// Returns the share of values that are more likely in the upper group.
 double ShareOf(std::span<const double> chances) {
   const auto upper = std::ranges::count_if(chances, [](double chance) { return chance > 0.5; });
   return static_cast<double>(upper) / static_cast<double>(chances.size());
@@ -451,7 +451,7 @@ std::optional<std::size_t> MatchLabel(std::string_view text, std::span<const std
   if (plain.empty()) return std::nullopt;
   const auto same = [&plain](const std::string& label) { return Plain(label) == plain; };
   if (std::ranges::any_of(labels, same)) return OnlyOne(labels, same);
-  // "No." is no "Novel": a word of one or two letters is short for a label of at most three.
+  // "No." does not mean "Novel": a word of one or two letters only fits a label of at most three.
   const auto begins = [&plain](const std::string& label) {
     const std::string whole = Plain(label);
     return whole.starts_with(plain) &&
@@ -489,7 +489,7 @@ std::optional<Scores> ScoreLabels(std::span<const model::TokenChance> candidates
   std::vector<double> chances(labels.size());
   double rarest = 0;
   for (const model::TokenChance& candidate : candidates) {
-    if (!(candidate.logprob <= kLargestLogprob)) return std::nullopt;  // no probability: a lie
+    if (!(candidate.logprob <= kLargestLogprob)) return std::nullopt;  // not a probability
     rarest = std::min(rarest, candidate.logprob);
     const std::string_view token = TrimSpace(candidate.token);
     const auto begins = [token](const std::string& label) {
@@ -503,7 +503,7 @@ std::optional<Scores> ScoreLabels(std::span<const model::TokenChance> candidates
   }
   if (std::reduce(chances.begin(), chances.end()) < kLeastChance) return std::nullopt;
   Scores scores;
-  // A label that is not among the candidates is no likelier than the last of them.
+  // A label that is not among the candidates is at most as likely as the last of them.
   for (const double chance : chances) scores.push_back(std::max(std::log(chance), rarest));
   return scores;
 }
@@ -565,7 +565,7 @@ std::optional<TextGroups> SplitTexts(std::span<const double> choice,
   found.two_rather_than_one = TwoRatherThanOne(*groups, both);
   const auto of_first = FitMixture(first), of_second = FitMixture(second);
   if (!of_first || !of_second) {
-    found.apart = found.disputed = 1;  // one score tells nothing
+    found.apart = found.disputed = 1;  // one score alone is inconclusive
     return found;
   }
   const auto by_first = UpperGroup(*of_first, first), by_second = UpperGroup(*of_second, second);

@@ -1,4 +1,4 @@
-// How map_llm labels texts by the probabilities of a reply's first token.
+// Labels texts for map_llm by the probabilities of a reply's first token.
 
 #include <array>
 #include <map>
@@ -9,18 +9,18 @@
 namespace dossier::ask {
 namespace {
 
-constexpr int kCandidates = 20;  // for the first token: the most that servers give
-// Texts that say nothing, for how a model answers anyway.
+constexpr int kCandidates = 20;  // for the first token: the most that servers return
+// Texts without content, to measure how a model answers anyway.
 constexpr std::string_view kNothing[] = {"N/A", "The text.", "[...]"};
 
-// A request of its own for each.
+// Puts each item into its own request.
 std::vector<std::vector<std::size_t>> OneEach(const std::vector<std::size_t>& items) {
   std::vector<std::vector<std::size_t>> batches;
   for (const std::size_t item : items) batches.push_back({item});
   return batches;
 }
 
-// Texts that name a label, and texts that say nothing.
+// Returns texts that name a label, and texts without content.
 std::vector<std::string> LeaningTexts(const std::vector<std::string>& labels) {
   std::vector<std::string> texts;
   for (const std::string& label : labels) {
@@ -83,7 +83,7 @@ Status MapCall::ScoreByGroups(const Batch& wanted, Work* work) const {
   std::map<std::size_t, double> choice, asked;
   Status status = ask(About::kLabels, work->plan.labels, &choice);
   if (status && !choice.empty()) status = ask(About::kQuestion, kYesOrNo, &asked);
-  // Also where a limit came between: what was scored twice is not lost.
+  // Also if a limit intervened: texts that were scored twice are kept.
   Batch scored;
   std::vector<double> first, second;
   for (const auto& [index, score] : choice) {
@@ -103,10 +103,10 @@ Status MapCall::ScoreByGroups(const Batch& wanted, Work* work) const {
   return status;
 }
 
-// None where the labels cannot be told apart by one token, or the server gives no probabilities.
+// None if one token cannot tell the labels apart, or the server gives no probabilities.
 Result<std::optional<Scores>> MapCall::Leaning(const Work& work) const {
   const std::vector<std::string>& labels = work.plan.labels;
-  // Among more than two the likeliest label was right more often as it stood.
+  // With more than two labels, the uncorrected likeliest label was right more often.
   if (labels.size() > 2) return Scores(labels.size());
   const std::vector<std::string> texts = LeaningTexts(labels);
   std::vector<std::optional<Scores>> found(texts.size());

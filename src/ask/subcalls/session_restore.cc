@@ -14,7 +14,7 @@ class Nobody final : public EventSink {
   void OnEvent(const store::Event&) override {}
 };
 
-// As code calls it: the worker makes the documents of that question the current ones.
+// Code that makes the worker switch to the documents of that question.
 std::string SelectCode(std::size_t question) {
   return fmt::format("_dossier_question({})", question);
 }
@@ -34,7 +34,7 @@ Status CheckSame(const PastQuestion& past, const Replay& replay) {
   return {};
 }
 
-// One earlier question: its blocks over its record.
+// Restores one earlier question by running its blocks over its record.
 Status Restore(RunState& run, std::size_t question, DocumentService& documents,
                const std::vector<std::string_view>& texts, sandbox::Session& session,
                Coverage& before) {
@@ -52,13 +52,13 @@ Status Restore(RunState& run, std::size_t question, DocumentService& documents,
   for (auto& [name, model] : options.named) {
     model.gate = ReplayGate(model.gate, replay, Beyond::kRefused, name);
   }
-  options.replies = nullptr;  // what came from there is in the record, too
+  options.replies = nullptr;  // cached replies are in the record, too
   Request request = run.request;
   request.question = past.question;
   request.context = past.context;
   request.seed = past.seed;
   request.session.past.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(question));
-  // The files that code wrote then were handed over then: what it writes now goes nowhere.
+  // Files that code wrote then were already delivered; new writes are discarded.
   request.out = nullptr;
   std::optional<TempFolder> nowhere;
   if (past.files == PastQuestion::Files::kWritten) {

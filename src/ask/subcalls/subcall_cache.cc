@@ -7,7 +7,7 @@
 namespace dossier::ask {
 namespace {
 
-constexpr int kKeyVersion = 1;  // raised when the same key would mean another reply
+constexpr int kKeyVersion = 1;  // increase it if a key gets another meaning
 
 template <typename Value>
 Json OrNull(const std::optional<Value>& value) {
@@ -84,7 +84,7 @@ std::optional<model::Reply> SubcallCache::Find(std::string_view key) const {
 }
 
 void SubcallCache::Keep(std::string_view key, const model::Reply& reply) const {
-  // Of a reply with candidates for its first token no more than that was wanted.
+  // A reply with candidates for its first token was limited to that token on purpose.
   const bool whole =
       reply.first_tokens.empty()
           ? reply.finish == model::Finish::kStop &&

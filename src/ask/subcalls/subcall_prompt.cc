@@ -1,5 +1,5 @@
-// What becomes of a prompt that code gave, until it can be sent: its settings, its texts and
-// images, its length, and what refuses it.
+// Prepares a prompt from code for sending: its settings, its texts and images, its length, and the
+// reasons to refuse it.
 
 #include <algorithm>
 
@@ -31,7 +31,7 @@ std::vector<std::string> ModelNames(const EngineOptions& options) {
   return names;
 }
 
-// A blank prompt refuses the whole batch before anything is sent.
+// A blank prompt causes the whole batch to be refused before anything is sent.
 Result<const JsonArray*> Subcalls::PromptsOf(const sandbox::BridgeCall& call) const {
   const Json* list = Find(call.args, "prompts");
   const JsonArray* prompts = list ? list->if_array() : nullptr;
@@ -53,7 +53,7 @@ Result<const JsonArray*> Subcalls::PromptsOf(const sandbox::BridgeCall& call) co
 bool Subcalls::IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const {
   const Json* parts = Find(prompt, "parts");
   const JsonArray* list = parts ? parts->if_array() : nullptr;
-  if (!list) return false;  // what is wrong with it, Prepare says
+  if (!list) return false;  // Prepare reports what is wrong with it
   return std::all_of(list->begin(), list->end(), [&](const Json& part) {
     const auto text = sandbox::ResolveText(JsonArray{part}, raw, contexts_);
     return text && TrimSpace(*text).empty();
@@ -120,10 +120,10 @@ Result<assembly::Assembled> Subcalls::Assemble(std::string text,
   auto prompt = run_.prompts.Assemble(content ? "subcall_context" : "subcall", sub, values, {},
                                       run_.boundary, kLeastReply);
   if (!prompt) return prompt;
-  // A section ends without line ends; a prompt that code wrote is sent as it is.
+  // A section loses its trailing line ends, but a prompt from code is sent unchanged.
   auto& blocks = prompt->messages.turns.back().blocks;
   if (!content && blocks.size() == 1) blocks[0].text = std::move(given);
-  // Images stand before the text that asks about them, as in a conversation.
+  // Images come before the text that asks about them, as in a conversation.
   for (std::size_t i = 0; i < media.size(); ++i) {
     blocks.insert(blocks.begin() + static_cast<std::ptrdiff_t>(i), media[i]->image);
     prompt->tokens += sub.entry.capability.image_tokens.value_or(0);
@@ -170,8 +170,8 @@ Status Subcalls::CheckLength(std::initializer_list<std::string_view> parts, std:
                    GroupCount(tokens), GroupDigits(characters), beside, GroupCount(most));
 }
 
-// max_tokens, temperature and system as code gave them. A model that thinks needs room for that,
-// too.
+// Reads max_tokens, temperature and system as given by code. A model that thinks needs room for
+// that as well.
 Result<Subcalls::Settings> Subcalls::ReadSettings(const JsonObject& args) const {
   Settings settings;
   DOSSIER_ASSIGN_OR_RETURN(settings.to, NamedModel(args, run_.options.sub));
@@ -203,7 +203,7 @@ Result<Subcalls::Settings> Subcalls::ReadSettings(const JsonObject& args) const 
       return MakeError(ErrorCode::kInvalidArgument, "schema: {}", compiled.error().message);
     }
     settings.schema = std::move(*compiled);
-    // A server that holds replies to it needs no words; the prompt itself is sent as it is.
+    // A server that enforces the schema needs no description; the prompt itself is sent unchanged.
     if (!sub.entry.json_schema) {
       settings.system += fmt::format(
           "{}Reply with one JSON value that fits this JSON Schema, and nothing else:\n{}",
@@ -213,7 +213,7 @@ Result<Subcalls::Settings> Subcalls::ReadSettings(const JsonObject& args) const 
   return settings;
 }
 
-// The names of the configuration come first: a name that code is given may be a model's own.
+// Configured names take precedence: a name given by code may be the model's own name.
 Result<const driver::BoundModel*> Subcalls::NamedModel(const JsonObject& args,
                                                        const driver::BoundModel& otherwise) const {
   const EngineOptions& options = run_.options;
@@ -231,7 +231,7 @@ Result<const driver::BoundModel*> Subcalls::NamedModel(const JsonObject& args,
                    Join(ModelNames(options), ", "));
 }
 
-// The model's own limit, or what code or the user set, within the room that the prompt leaves.
+// Returns the model's limit, or the one set by code or the user, within the room the prompt leaves.
 std::int64_t Subcalls::OutputOf(const model::Sampling& sampling, const assembly::Assembled& prompt,
                                 const driver::BoundModel& to) const {
   const model::Entry& sub = to.entry;

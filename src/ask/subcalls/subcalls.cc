@@ -12,7 +12,7 @@ namespace {
 
 using sandbox::BridgeReply;
 
-// `reply` has no thinking in it any more.
+// `reply` no longer contains thinking.
 CodeReply ReplyOf(const model::Reply& reply, ReplyForm form) {
   const ReplyEnding ending = EndingOf(reply, reply.text);
   CodeReply out{.text = reply.text,
@@ -32,7 +32,7 @@ Result<CodeReply> ReplyOf(const Result<model::Reply>& reply, ReplyForm form) {
   return ReplyOf(*reply, form);
 }
 
-// Of all texts and images of a prompt of one sub-call: a retry has the same.
+// Hash over all texts and images of a prompt of one sub-call: a retry has the same.
 std::string HashOf(const assembly::Messages& messages) {
   std::string hashes = Sha256Hex(messages.SystemText()), room;
   for (const assembly::Turn& turn : messages.turns) {
@@ -44,7 +44,7 @@ std::string HashOf(const assembly::Messages& messages) {
   return hashes;
 }
 
-constexpr std::size_t kMostErrorTexts = 100;  // kept to know them again
+constexpr std::size_t kMostErrorTexts = 100;  // kept to recognize them later
 
 int SumOf(const std::map<std::string, int>& kinds) {
   int count = 0;
@@ -89,7 +89,7 @@ std::string SubcallTally::LostText() const {
 
 namespace {
 
-// The client says who ended the reply: the connection, or the program, as the server sent too much.
+// The client tells who ended the reply: the connection, or the program because it got too long.
 std::string WhyCut(const model::Reply& reply) {
   for (const std::string& warning : reply.warnings) {
     if (warning.starts_with("the reply was cut: ")) return warning;
@@ -155,7 +155,7 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
   }
   const ReplyForm form = settings->schema ? ReplyForm::kValue : ReplyForm::kText;
   const auto batch = std::make_shared<BatchReply>((*prompts)->size(), reply);
-  // Each is sent as soon as it is made: the first are answered while the last are assembled.
+  // Sends each as soon as it is assembled: the first are answered during assembly of the last.
   for (std::size_t i = 0; i < (*prompts)->size(); ++i) {
     // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the analyzer loses sight of it
     Done done = [batch, i, form](Result<model::Reply> result) {
@@ -178,7 +178,7 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
 
 Status Subcalls::Agreed(const sandbox::BridgeCall& call) {
   if (!run_.guard.armed()) return {};
-  // A prompt that cannot be sent costs nothing, and is told of where it is sent.
+  // A prompt that cannot be sent costs nothing, and is reported when it is sent.
   const auto planned = Estimate(call);
   return planned ? run_.guard.Allow(*planned) : Status();
 }
@@ -234,7 +234,7 @@ void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const C
            return done(std::move(result));
          }
          result->text = StripThinking(result->text).text;
-         // One from the cache, or from a server that does not say.
+         // From the cache, or from a server that does not report it.
          if (result->resolved_model.empty()) result->resolved_model = to->name;
          if (const ReplyEnding ending = EndingOf(*result, result->text); !ending.kind.empty()) {
            CountLost(prompt, before, ending.kind);
@@ -251,12 +251,12 @@ void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const C
 
 namespace {
 
-// The value of a reply, in one form; else what is wrong with it, a line each.
+// Returns the reply's value in normal form, or else what is wrong with it, one problem per line.
 Result<std::string> FittedText(const model::Reply& reply, const model::JsonSchema& schema) {
   const std::string_view text = reply.text;
   const std::size_t from = text.find_first_of("{["), to = text.find_last_of("}]");
   model::CheckedReply read = model::CheckReply(text, schema);
-  // Prose around one value, or around the fence that it stands in, does no harm.
+  // Prose around a single value, or around its fence, is allowed.
   if (!read.value && from != text.npos && to != text.npos && from < to) {
     auto inner = model::CheckReply(text.substr(from, to - from + 1), schema);
     if (inner.value || ParseJson(text.substr(from, to - from + 1))) read = std::move(inner);
@@ -343,7 +343,7 @@ std::shared_ptr<model::Request> Subcalls::MakeRequest(const Outgoing& out,
 std::optional<model::Reply> Subcalls::Known(const std::optional<std::string>& key,
                                             const model::Request& request, const std::string& hash,
                                             const JsonArray& media, std::int64_t id) {
-  // What the run had of the model before is not taken from the cache now.
+  // The run received this reply from the model before, so the cache must not answer now.
   if (!key || run_.log.Holds(hash)) return std::nullopt;
   auto reply = cache_.Find(*key);
   if (!reply) return std::nullopt;
@@ -403,7 +403,7 @@ void Subcalls::Send(Outgoing out, const CancelToken& cancel, Done done) {
                   {"hash", hash}};
   if (!out.media.empty()) sent["media"] = std::move(out.media);
   if (key) sent["cache_key"] = *key;
-  // Recorded when it leaves: of a batch most wait in the queue of the gate, where nothing is lost.
+  // Recorded when sent: most of a batch waits in the gate's queue, where nothing is lost.
   const auto waits = std::make_shared<std::optional<JsonObject>>(std::move(sent));
   auto leaves = [this, waits, system = request->messages.system] {
     if (!*waits) return;
@@ -414,7 +414,7 @@ void Subcalls::Send(Outgoing out, const CancelToken& cancel, Done done) {
   };
   auto finish = [this, id, purpose, key, hash, waits, leaves,
                  done = std::move(done)](Result<model::Reply> result) {
-    if (result) leaves();  // of a gate that knows the reply
+    if (result) leaves();  // for a gate that already knows the reply
     LogResult(id, purpose, hash, result, std::move(*waits).value_or(JsonObject{}));
     if (result && key) cache_.Keep(*key, *result);
     done(std::move(result));

@@ -14,8 +14,8 @@
 namespace dossier::ask {
 namespace {
 
-// The bytes of records with what stands around them and says nothing by itself: line ends,
-// brackets, and the header of a table, whose names each row has.
+// Extends the bytes of records by adjacent text that has no content of its own: line ends,
+// brackets, and the header of a table, whose names are in each row.
 inspect::ByteRange WithFrame(const TextDocument& document, inspect::ByteRange records) {
   const std::string_view text = document.text;
   const auto is_mark = [text](std::uint64_t at) {
@@ -30,7 +30,7 @@ inspect::ByteRange WithFrame(const TextDocument& document, inspect::ByteRange re
   if (!table || !table->header || records.begin <= table->start_offset) return records;
   const std::string_view above =
       text.substr(table->start_offset, records.begin - table->start_offset);
-  if (above.find('\n') != above.npos) return records;  // rows, or a second header line, stand there
+  if (above.find('\n') != above.npos) return records;  // rows, or a second header line, precede
   records.begin = table->start_offset;
   grow();
   return records;
@@ -53,7 +53,7 @@ sandbox::SessionSpec MakeSpec(const RunState& run) {
   return spec;
 }
 
-// What a child was given is in its call.started, as places in its parent's context.
+// A child's context is recorded in its call.started, as places in its parent's context.
 void LogContext(const RunState& run, const std::string& name, const StoredText& stored) {
   if (run.place.depth > 0) return;
   if (!stored.named) {
@@ -67,7 +67,7 @@ void LogContext(const RunState& run, const std::string& name, const StoredText& 
                                 {"text_bytes", stored.map.bytes().size()}});
 }
 
-// Tells the journal of the documents of this question; those of earlier ones are in theirs.
+// Records the documents of this question; those of earlier questions are in their own journals.
 Status LogContexts(const RunState& run, const ContextSet& context) {
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     const ContextDocument& document = context.documents()[i];
@@ -105,7 +105,7 @@ Status AddContexts(const RunState& run, const ContextSet& context, SessionPlan* 
   return {};
 }
 
-// The documents of one question among all of a session: {"first", "count", "seed"}.
+// The documents of one question within a session's: {"first", "count", "seed"}.
 Json GroupJson(std::size_t first, const ContextSet& context, std::uint64_t seed) {
   return JsonObject{{"first", first}, {"count", context.documents().size()}, {"seed", seed}};
 }
@@ -113,7 +113,7 @@ Json GroupJson(std::size_t first, const ContextSet& context, std::uint64_t seed)
 Result<SessionPlan> PlanSession(const RunState& run) {
   SessionPlan plan{.spec = MakeSpec(run)};
   const ContextSet& context = *run.request.context;
-  // Those of this question come first: then places in them are the same as without a session.
+  // Those of this question come first, so that offsets are the same as without a session.
   DOSSIER_RETURN_IF_ERROR(AddContexts(run, context, &plan));
   JsonArray groups;
   for (const PastQuestion& past : run.request.session.past) {
@@ -134,7 +134,7 @@ Result<SessionPlan> PlanSession(const RunState& run) {
   return plan;
 }
 
-// Whether no text of the call is still being copied.
+// Returns true if no text of the call is still being copied.
 bool AllCopied(const Request& request) {
   constexpr Clock::Steady kNow{};
   return request.context->WaitForCopies(kNow) &&
@@ -143,7 +143,7 @@ bool AllCopied(const Request& request) {
          });
 }
 
-// What tells one call from another in the record.
+// Returns what distinguishes one call from another in the record.
 std::string OfCall(const sandbox::BridgeCall& call) {
   return Sha256Hex(fmt::format("{} {}", call.method, ToJson(call.args)));
 }
@@ -180,20 +180,20 @@ void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
                        reply = std::move(reply)] { children_.Start(call, reply); });
   }
   if (call.method == "llm_batch" || call.method == "rlm_batch") {
-    // Thousands of prompts take their time to count and assemble: not on the session's thread,
-    // which hears of Ctrl-C and deadlines.
+    // Counting and assembling thousands of prompts takes time, so it must not block the session's
+    // thread, which handles Ctrl-C and deadlines.
     return tasks_.Run(
         [this, call = std::move(call), reply = std::move(reply)] { subcalls_.Batch(call, reply); });
   }
-  // A person may be asked: not on the session's thread, which hears of Ctrl-C and deadlines.
+  // A person may be asked: not in the session's thread, which handles Ctrl-C and deadlines.
   if (!run_.guard.armed()) return subcalls_.Query(call, std::move(reply));
   tasks_.Run([this, call = std::move(call), reply = std::move(reply)]() mutable {
     subcalls_.Query(call, std::move(reply));
   });
 }
 
-// A tool may take its time. What it answered is in the journal, as no second call may give the
-// same.
+// A tool may take a long time. Its answer is recorded in the journal, because another call might
+// return something else.
 void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
   const std::string name = TextAt(Json(call.args), "name");
   const auto& tools = run_.request.tools;
@@ -214,7 +214,7 @@ void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::Bridg
     });
     Result<Json> value = result.map([](const ExactJson& exact) {
       JsonObject told{{"value", exact.with_texts()}};
-      if (exact.has_texts()) told["json"] = ToJson(exact);  // code may hold numbers of any length
+      if (exact.has_texts()) told["json"] = ToJson(exact);  // code may have numbers of any length
       return Json(std::move(told));
     });
     LogReply(of, value);
@@ -240,8 +240,8 @@ void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeR
   tasks_.Run(std::move(serve));
 }
 
-// Not on the session's thread, as a disk may be slow. Code waits for the answer, so its writes stay
-// in order.
+// Not in the session's thread, since a disk may be slow. Code waits for the answer, so its writes
+// stay in order.
 void Bridge::OutFile(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
   if (!run_.request.out) {
     return reply->Fail("denied", "no files can be written in this run (--out-dir allows it)");
@@ -262,7 +262,7 @@ void Bridge::OutFile(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRe
 
 void Bridge::NoteRead(std::string_view method, const JsonObject& args, const Json& value) {
   const auto document = static_cast<std::size_t>(FindInt(Json(args), "ctx").value_or(0));
-  // Of records the worker says which of them code got: it fetches ahead. A query has read them.
+  // The worker reports which records code got, since it reads ahead. A query has read them all.
   if (method == "records" && FindBool(Json(args), "read").value_or(false)) {
     std::string unused;
     const auto span = documents_.Handle(
@@ -282,8 +282,8 @@ void Bridge::NoteRead(std::string_view method, const JsonObject& args, const Jso
   }
 }
 
-// What answers from outside the context is kept, so that the same code gets the same value when the
-// run is repeated, and nothing is written to memory twice.
+// Records values from outside the context, so that the same code gets the same value when the run
+// is repeated, and nothing is written to memory twice.
 void Bridge::LogReply(const std::string& of, const Result<Json>& value) {
   JsonObject data{{"of", of}};
   if (value) {
@@ -311,9 +311,9 @@ bool Bridge::AnswerRecorded(const std::string& of, sandbox::BridgeReply& reply) 
   return true;
 }
 
-// The time left is another one each time. Without a limit of time nothing here is.
+// The remaining time differs each time; without a time limit the budget is reproducible.
 Json Bridge::Budget() {
-  constexpr int kMostKept = 1000;  // a block may ask without end
+  constexpr int kMostKept = 1000;  // a block may ask any number of times
   if (!run_.request.limits.time || ++budgets_ > kMostKept) return BudgetValue();
   if (auto recorded = run_.log.Reuse("bridge.reply", "budget")) {
     if (auto value = ParseJson(TextAt(Json(recorded->at("value")), "text"))) return *value;
@@ -323,7 +323,7 @@ Json Bridge::Budget() {
   return value;
 }
 
-// A write may wait for another process: not on the session's thread.
+// A write may wait for another process: not in the session's thread.
 void Bridge::Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
   run_.log.Add("bridge.call", {{"id", call.id}, {"method", call.method}});
   const std::string of = OfCall(call);
@@ -342,7 +342,7 @@ void Bridge::Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   });
 }
 
-// Without `at`: how many messages there are.
+// Without `at`: returns the number of messages.
 void Bridge::History(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply) const {
   const Arguments arguments("history", call.args);
   if (Status known = arguments.Only({"at", "question"}); !known) {
@@ -396,7 +396,7 @@ std::unique_ptr<BegunSession> BeginSession(const RunState& run, sandbox::Pool& p
     if (auto begun = begin()) return std::move(*begun);
   }
   pool.Prepare();
-  return nullptr;  // what is wrong shows when code has to run
+  return nullptr;  // the problem is reported when code has to run
 }
 
 Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool& pool,
@@ -419,7 +419,7 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
     DOSSIER_ASSIGN_OR_RETURN(session, pool.Open(std::move(plan.spec), run.cancel));
   }
   JsonObject started{{"ms", session->start_time().count()}};
-  // Of a child it is the same: all are forked from one process, by the same rules.
+  // The same for children: all are forked from one process, with the same rules.
   if (run.place.depth == 0) started["report"] = session->report().ToJson();
   run.log.Add("sandbox.started", std::move(started));
   auto bench = std::unique_ptr<Workbench>(new Workbench(run, std::move(plan.texts),
