@@ -53,7 +53,7 @@ sources::VariableInput VariablesOf(const ContextWish& wish, const config::Config
   return input;
 }
 
-// Shorter values ("1", "none") are no keys, and would take half of the environment away.
+// Shorter values ("1", "none") are not keys, and would remove half of the environment.
 constexpr std::size_t kShortestKey = 8;        // bytes
 constexpr std::size_t kLargestFile = 1 << 16;  // bytes
 
@@ -63,7 +63,7 @@ class Keys {
     if (!name.empty()) Add(Environment(name).value_or(""));
   }
 
-  // A file that cannot be read holds no key that could be in the environment.
+  // A file that cannot be read contains no key that could be in the environment.
   void OfFile(const std::string& path) {
     if (path.empty()) return;
     if (const auto bytes = ReadFile(path, kLargestFile)) Add(*bytes);
@@ -80,8 +80,8 @@ class Keys {
   std::vector<std::string> keys_;
 };
 
-// The keys of providers that are at hand: no context command may see one. A key that only a program
-// gives (key_cmd, the desktop's secret service) is in no environment, and is not asked for.
+// Returns the available keys of providers, which no context command may see. A key that only a
+// program returns (key_cmd, the desktop's secret service) is in no environment, so it is left out.
 Result<std::vector<std::string>> KnownKeys(const config::Config& config) {
   DOSSIER_ASSIGN_OR_RETURN(model::UserConfig user, model::UserConfigOf(config));
   DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData(std::move(user)));
@@ -109,7 +109,7 @@ Result<PreparedContext> PrepareContext(const ContextWish& wish, const config::Co
     setup.commands.push_back(std::move(command));
   }
   setup.variables = VariablesOf(wish, config);
-  // A wrong -D is told where no template asks for it, too.
+  // A wrong -D is reported even if no template uses it.
   const auto given = sources::ResolveVariables({.given = wish.variables});
   if (!given) return tl::unexpected(given.error());
   setup.run.max_parallel = static_cast<std::size_t>(wish.jobs);

@@ -55,7 +55,7 @@ namespace {
 
 constexpr const char* kProjectFolder = ".dossier";
 
-// People name the folder that holds layouts/, or that one itself.
+// Users may name the folder that contains layouts/, or layouts/ itself.
 std::string WithoutLayouts(std::string folder) {
   while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
   if (folder == "layouts") return ".";
@@ -63,12 +63,12 @@ std::string WithoutLayouts(std::string folder) {
   return folder.empty() ? "/" : folder;
 }
 
-// Nothing reads data/ there: a file that the user believes to hold must not be passed over.
+// Nothing reads data/ in these folders: a file that the user expects to be used is an error.
 Status RefuseData(const assembly::AssetFolders& folders) {
   for (const std::string& folder : folders.overrides) {
     for (const std::string_view name : BuiltInAssets("data/")) {
       const std::string path = fmt::format("{}/{}", folder, name);
-      // A checkout of the program's source holds them all, as they are built in.
+      // A checkout of the program's source contains them all, identical to the built-in ones.
       if (!Exists(path) || ReadFile(path).value_or("") == BuiltInAsset(name)) continue;
       return MakeError(ErrorCode::kConfig,
                        "{}: built-in data cannot be replaced by a file, so nothing reads this one; "
@@ -88,7 +88,7 @@ Result<std::string> NamedAssetFolder(std::string_view flag, const std::string& n
     return MakeError(ErrorCode::kNotFound, "{}{}: there is no such folder", flag, name);
   }
   std::string folder = WithoutLayouts(name);
-  // Else all would silently be the built-in ones.
+  // Otherwise the built-in files would be used without notice.
   if (!Exists(folder + "/layouts") && !Exists(folder + "/prompts")) {
     return MakeError(ErrorCode::kNotFound,
                      "{0}{1}: it has neither layouts/ nor prompts/; layouts are looked for in "

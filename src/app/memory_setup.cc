@@ -22,7 +22,7 @@
 namespace dossier::app {
 namespace {
 
-// A store that lies in a project is the user's own, not one that somebody planted or linked there.
+// Checks that a project's store is the user's own, not one that somebody planted or linked there.
 Status CheckProjectStore(const config::Config& config, const std::string& path) {
   for (const std::string& folder : config.project_folders) {
     const std::string state = folder + "/.dossier";
@@ -200,7 +200,7 @@ Result<MemoryConfig> ReadMemoryConfig(const config::Config& config) {
   const auto section = config.sections.find("memory");
   if (section == config.sections.end()) return memory;
   YamlNode node = section->second.node;
-  // Null is "not set".
+  // Null means "not set".
   std::erase_if(node.entries,
                 [](const YamlEntry& entry) { return entry.value.kind == YamlNode::Kind::kNull; });
   DOSSIER_RETURN_IF_ERROR(
@@ -218,7 +218,7 @@ namespace {
 using memory::RatedItem;
 using memory::SummaryRequest;
 
-// What a call needs; the functions of a summarizer share one.
+// The model of a summarizer, shared by its functions.
 class MemoryModel {
  public:
   MemoryModel(driver::BoundModel model, driver::LayoutSources layouts, CancelToken cancel)
@@ -258,7 +258,7 @@ class MemoryModel {
   }
 
  private:
-  // `most_tokens`: a code point is at most one token in most texts, so characters will do.
+  // `most_tokens`: in most texts a code point is at most one token, so characters are used instead.
   Result<std::string> Ask(std::string_view layout_name,
                           const std::vector<assembly::Section>& sections,
                           driver::SectionValues values, std::int64_t most_tokens) {

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t kMostScript = 64u << 20;  // bytes of a file that is only hashed here
 
-// Two scripts are two models: the path alone would let the replies of an edited one stand.
+// Different scripts are different models: the path alone would reuse replies of an edited script.
 std::string OriginOf(const model::Choice& choice) {
   if (choice.script.empty()) {
     return fmt::format("{} {}", choice.provider.name, choice.provider.base_url);
@@ -32,20 +32,20 @@ std::string OriginOf(const model::Choice& choice) {
   return script ? fmt::format("script {}", Sha256Hex(*script)) : std::string();
 }
 
-constexpr Millis kListLimit{3000};             // for a server that is asked which models it has
-constexpr std::uint64_t kMostTold = 1u << 20;  // bytes of the list of what was told
-constexpr double kNanoPerMillionth = 1000;     // nano-dollars a token for a dollar a million tokens
-constexpr double kHighestPrice = 1e6;          // dollars for a million tokens
+constexpr Millis kListLimit{3000};             // for asking a server which models it has
+constexpr std::uint64_t kMostTold = 1u << 20;  // bytes of the list of what was reported
+constexpr double kNanoPerMillionth = 1000;     // nano-dollars per token, at $1 per million tokens
+constexpr double kHighestPrice = 1e6;          // dollars per million tokens
 
 std::optional<std::int64_t> ReadPrice(std::string_view text) {
   const auto dollars = ParseNumber(text);
   if (!dollars || *dollars < 0 || *dollars > kHighestPrice) return std::nullopt;
-  // 0.0011 times 1000 is a little above 1.1, and no price of its own.
+  // 0.0011 times 1000 is slightly above 1.1, which must not round up.
   return static_cast<std::int64_t>(std::ceil(*dollars * kNanoPerMillionth - 1e-6));
 }
 
-// What --price says of a model: [NAME=]IN/OUT, in dollars for a million tokens. The last that means
-// it counts.
+// Applies the --price for a model: [NAME=]IN/OUT, in dollars per million tokens. The last one that
+// matches the model counts.
 Status TakePrice(const std::vector<std::string>& prices, model::Choice* choice) {
   model::Entry& entry = choice->entry;
   for (const std::string& price : prices) {
@@ -67,7 +67,7 @@ Status TakePrice(const std::vector<std::string>& prices, model::Choice* choice) 
     }
     entry.price_input = input;
     entry.price_output = output;
-    entry.price_cached.reset();  // a share of it, where the provider's rules say which
+    entry.price_cached.reset();  // a share of price_input, by the provider's rules
   }
   return {};
 }
@@ -82,10 +82,10 @@ Status RefuseUnknownPrice(const model::Entry& entry, std::string_view name) {
       name);
 }
 
-// The choice and what it is opened with; one for root and sub-calls.
+// The range that --window allows.
 constexpr std::int64_t kLeastWindow = 1024, kMostWindow = 100'000'000;  // tokens
 
-// --window, for a model whose window is not known; of one that is known less may be used.
+// Applies --window for a model with unknown window; for a known one it can only reduce the window.
 Status TakeWindow(const std::optional<std::int64_t>& window, model::Choice* choice) {
   if (!window) return {};
   if (*window < kLeastWindow || *window > kMostWindow) {
@@ -106,13 +106,13 @@ Status TakeWindow(const std::optional<std::int64_t>& window, model::Choice* choi
   }
   entry.capability.window = *window;
   entry.capability.max_output = std::min(entry.capability.max_output, *window / 2);
-  if (entry.family.empty()) choice->assumed.clear();  // it was the window
+  if (entry.family.empty()) choice->assumed.clear();  // the window was what was assumed
   return {};
 }
 
 class Opener {
  public:
-  // `common`: what all models that are opened share.
+  // `common`: what all opened models share.
   Opener(const ModelSettings& settings, const driver::BoundModel& common,
          const std::function<void(std::string_view)>& say, const CancelToken& cancel)
       : settings_(settings), common_(common), say_(say), cancel_(cancel) {}
@@ -157,7 +157,7 @@ class Opener {
     const bool asked = IsAsked();
     if (!asked) options.start = model::ConnectOptions::Start::kNothing;
     DOSSIER_RETURN_IF_ERROR(model::CheckNetwork(choice, options));
-    // Only now: a choice that fails must not empty an older recording.
+    // Only now, because a failing choice must not empty an older recording.
     if (!settings_.record.empty() && !recorder_ && asked) {
       DOSSIER_ASSIGN_OR_RETURN(recorder_, model::Recorder::Create(settings_.record));
     }
@@ -183,8 +183,8 @@ class Opener {
         Environment);
   }
 
-  // The model of `choice` if the server has it, else the first one that it lists; of a replay the
-  // one that it listed then.
+  // Returns the model of `choice` if the server has it, else the first one that it lists; for a
+  // replay, the one that it listed then.
   Result<model::Choice> AskServer(model::Choice choice) const {
     model::ConnectOptions options;
     if (settings_.offline) options.network = model::ConnectOptions::Network::kNone;
@@ -209,7 +209,7 @@ class Opener {
       return choice;
     }
     const auto listed = FetchModelList(choice.provider, choice.key, kListLimit, cancel_);
-    if (!listed && !choice.model.empty()) return choice;  // it may answer all the same
+    if (!listed && !choice.model.empty()) return choice;  // it may answer anyway
     if (!listed) {
       return MakeError(listed.error().code, "name a model by -m: {}", listed.error().message);
     }
@@ -240,7 +240,7 @@ class Opener {
     return choice;
   }
 
-  // The default weights are meant, would be needed, and are not here.
+  // Returns true if the default weights are needed and missing.
   bool IsMissing(const model::Choice& choice) const {
     if (replay_ || !IsAsked() || choice.provider.name != "local") return false;
     const auto data = DataFolder();
@@ -258,8 +258,8 @@ class Opener {
     return MakeError(ErrorCode::kNotFound, "{}", DescribeFirstUse(found));
   }
 
-  // Who was told once what is assumed of a model is not told again. A list that cannot be kept is
-  // no reason to fail: then it is told again.
+  // Reports the assumptions about a model only once per user. If the list of reports cannot be
+  // written, they are reported again, which is not an error.
   void TellOnce(const model::Choice& choice) const {
     const auto folder = UserFolder(UserFolderKind::kState, Environment);
     const std::string path = folder ? *folder + "/told-models" : "";
@@ -276,7 +276,7 @@ class Opener {
                            const model::ConnectedModel& connection) const {
     driver::BoundModel bound = common_;
     bound.name = choice.model;
-    // A recording holds every request, so nothing may be answered from elsewhere.
+    // A recording contains every request, so nothing may be answered from the cache.
     if (!recorder_ && !replay_) bound.origin = OriginOf(choice);
     bound.entry = connection.entry;
     bound.counter = connection.counter;
@@ -304,7 +304,7 @@ class Opener {
   std::shared_ptr<model::Recording> replay_;
 };
 
-// A server may call its models PROVIDER/NAME, so the configured name stands for itself.
+// A server may call its models PROVIDER/NAME, so the configured name is compared as a whole.
 bool HasConfiguredAccess(const ModelSettings& settings, const config::Config& config) {
   const std::string name = settings.model.empty() ? config.model.value_or("") : settings.model;
   if (!settings.base_url.empty() || name == "local" || name == "scripted") return false;
@@ -386,7 +386,7 @@ model::ConnectOptions ConnectOptionsFor(const ModelData& data, const model::Choi
 
 namespace {
 
-// "fast=gpt-5-mini": a name for code, and the model.
+// Reads "fast=gpt-5-mini": a name for code, and the model.
 Result<std::pair<std::string, std::string>> ReadNamedModel(const std::string& given) {
   const std::size_t equals = given.find('=');
   const std::string name = given.substr(0, equals);
@@ -420,7 +420,7 @@ Result<OpenedModel> OpenModel(const ModelSettings& settings,
   opened.why = choice.why;
   opened.provider = choice.provider.name;
   opened.dialect = choice.provider.dialect;
-  // A model that has several parts to play is opened once: they share its gate.
+  // A model with several roles is opened once: they share its gate.
   std::map<std::string, driver::BoundModel> bound{{settings.model, opened.root}};
   const auto bind = [&](const std::string& name) -> Result<driver::BoundModel> {
     if (const auto found = bound.find(name); found != bound.end()) return found->second;
@@ -474,7 +474,7 @@ Result<model::Choice> ChooseWithoutKey(const std::string& name, const config::Co
                        .base_url = settings.base_url,
                        .config = data.config,
                        .today = std::chrono::floor<std::chrono::days>(SystemClock()->WallNow())};
-  // Without a name the keys that are there say which model is meant, if the configuration does not.
+  // Without a configured name, the available keys decide which model is used.
   if (wanted.name.empty()) {
     auto choice = data.catalog.Choose(wanted, Environment);
     if (choice || choice.error().code != ErrorCode::kAuth) return choice;
@@ -515,7 +515,7 @@ std::string StoredName(const ModelSettings& asked, const OpenedModel& opened) {
   if (std::string name = AskedName(named); !name.empty()) return name;
   const std::string& provider = opened.root.entry.provider;
   if (provider == "local" || provider == "scripted") return provider;
-  // A bare name that the model data do not have would not be found again.
+  // A bare name that is missing from the model data would not be found again.
   const bool found_by_name = opened.root.entry.known || provider == "openai-compatible";
   return found_by_name ? opened.root.name : opened.provider + "/" + opened.root.name;
 }

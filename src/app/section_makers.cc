@@ -20,7 +20,7 @@ namespace {
 using sources::Into, sources::JsonField, sources::JsonPlace, sources::ReadFlagAs;
 using sources::ReadText, sources::ReadWholeFrom, sources::ReadWordOf, sources::UnknownKeys;
 
-// Of a section `{source: header, with: {task: ID, mode: review, window: 3m, with: [dirty]}}`.
+// Makes a section `{source: header, with: {task: ID, mode: review, window: 3m, with: [dirty]}}`.
 Result<std::optional<std::string>> MakeHeader(const SectionMakerParts& parts, const Json& with) {
   Clock::Wall now = SystemClock()->WallNow();
   if (!parts.now.empty()) {
@@ -37,7 +37,7 @@ Result<std::optional<std::string>> MakeHeader(const SectionMakerParts& parts, co
   return ToYaml(state.header);
 }
 
-// What `with` of a section `source: memory` asks for.
+// The request in `with` of a section `source: memory`.
 struct SectionWish {
   enum class Show { kAll, kCore, kRest } show = Show::kAll;
   std::string store, query_variable;
@@ -49,7 +49,7 @@ struct SectionWish {
 constexpr std::string_view kShows[] = {"all", "core", "rest"};
 constexpr std::string_view kHelps[] = {"long", "short"};  // as memory::HelpForm
 
-// A text, or {var: NAME} of -D.
+// Reads a text, or {var: NAME} set by -D.
 Status ReadQuery(const JsonPlace& at, SectionWish* out) {
   if (!at.value.is_object()) return ReadText(at, &out->render.query);
   const auto name = FindString(at.value, "var");
@@ -61,10 +61,10 @@ Status ReadQuery(const JsonPlace& at, SectionWish* out) {
 using memory::RenderRequest;
 using StatusLine = RenderRequest::StatusLine;
 
-// In the order in which an error names them.
+// In the order in which an error lists them.
 constexpr JsonField<SectionWish> kMemoryFields[] = {
-    {"store", Into<ReadText, &SectionWish::store>},    // a file; else as for `dossier memory`
-    {"branch", Into<ReadText, &SectionWish::branch>},  // else root
+    {"store", Into<ReadText, &SectionWish::store>},    // a file; default: as for `dossier memory`
+    {"branch", Into<ReadText, &SectionWish::branch>},  // default: root
     {"at", Into<ReadWholeFrom<0>, &SectionWish::at>},  // the state at that seq
     {"query", ReadQuery},
     {"hint", Into<ReadText, &SectionWish::render, &RenderRequest::hint>},
@@ -75,7 +75,7 @@ constexpr JsonField<SectionWish> kMemoryFields[] = {
     {"help", Into<ReadWordOf<kHelps>, &SectionWish::render, &RenderRequest::help>},
 };
 
-// None: there is no such store.
+// Returns none if there is no such store.
 Result<std::optional<std::string>> MakeMemory(const SectionMakerParts& parts, const Json& with,
                                               const driver::SectionValues& values) {
   SectionWish wish;
@@ -105,8 +105,8 @@ Result<std::optional<std::string>> MakeMemory(const SectionMakerParts& parts, co
   return wish.show == SectionWish::Show::kCore ? std::move(made.core) : std::move(made.rest);
 }
 
-// The output of one command of `context_commands`, as it stands in the context of a conversation.
-// A layout can only name what the configuration declares, and a project's needs a person's trust.
+// Returns the output of one command of `context_commands`, as in the context of a conversation. A
+// layout can only name configured commands, and a project's need a person's trust.
 Result<std::optional<std::string>> MakeCommand(const SectionMakerParts& parts, const Json& with) {
   std::string name;
   constexpr JsonField<std::string> kFields[] = {{"name", ReadText}};
