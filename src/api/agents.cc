@@ -9,7 +9,7 @@
 namespace dossier {
 namespace {
 
-// The model of a built-in engine: the caller's, else the one that the engine names.
+// Opens the model of a built-in engine: the caller's, else the one that the engine names.
 Result<driver::BoundModel> OpenEngineModel(const Model& given, const std::string& name,
                                            const config::Config& config,
                                            const CancelToken& cancel) {

@@ -18,7 +18,7 @@
 namespace dossier {
 namespace {
 
-// The events of one run, handed on.
+// Forwards the events of one run.
 class AskWatch final : public ask::EventSink {
  public:
   explicit AskWatch(const AskOptions& options) : options_(options) {}
@@ -37,7 +37,7 @@ class AskWatch final : public ask::EventSink {
   std::mutex mutex_;  // events and texts come from different threads
 };
 
-// Where a run is recorded, and the replies of sub-calls that were asked before.
+// The folder for a run's record, and the cached replies of earlier sub-calls.
 struct Records {
   std::string folder;
   std::shared_ptr<store::Journal> journal;
@@ -88,7 +88,7 @@ Result<std::shared_ptr<const ask::ContextSet>> Load(const std::vector<Context>& 
       sources.push_back({.text = context.value, .name = context.name});
       continue;
     }
-    // The command's name for standard input, which is no file of a library.
+    // The command's name for standard input; a library has no such file.
     if (context.value == "-") {
       return MakeError(ErrorCode::kInvalidArgument,
                        "a context has the path \"-\"; for a file of "
@@ -300,7 +300,7 @@ Result<Answer> Ask(std::string_view question, const std::vector<Context>& contex
   ask::Engine engine(std::move(parts));
   AskWatch watch(options);
   DOSSIER_ASSIGN_OR_RETURN(const ask::Outcome outcome, engine.Run(request, options.cancel, watch));
-  // Old runs go where the store has become too large; the answer is there, so nothing fails by it.
+  // Removes old runs if the store is too large; a failure does not matter, as the answer exists.
   static_cast<void>(store::PruneRuns(records.folder, {.max_bytes = config.store.limit},
                                      store::PruneAction::kRemove, *SystemClock()));
   return AnswerOf(outcome);

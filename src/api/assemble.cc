@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kMaxLayoutBytes = 1 << 20;
 
-// For whom the prompt is made.
+// The model that the prompt is made for.
 struct Target {
   model::Entry entry;
   std::shared_ptr<const tokens::Counter> counter;

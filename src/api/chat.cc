@@ -10,7 +10,7 @@
 namespace dossier {
 namespace {
 
-// The events of one turn, handed on.
+// Forwards the events of one turn.
 class ChatWatch final : public chat::ChatEvents {
  public:
   explicit ChatWatch(const SendOptions& options) : options_(options) {}
@@ -47,7 +47,7 @@ ChatReply ChatReplyOf(chat::TurnOutcome outcome) {
 }  // namespace
 
 struct Conversation::Impl {
-  // A program gives what its model shall see; no command of a configuration runs.
+  // A program provides what its model should see; no configured command runs.
   class NoContext final : public chat::BlockSource {
    public:
     std::vector<chat::DeclaredCommand> Declared() const override { return {}; }
@@ -94,7 +94,7 @@ Result<Conversation> Conversation::Open(ChatOptions options) {
   }
   DOSSIER_ASSIGN_OR_RETURN(parts.folders, app::UserAssetFolders(options.layouts_dir));
   parts.makers = SectionMakersOf(config);
-  // A turn is not lost to a journal that cannot be kept.
+  // A turn succeeds even if its journal cannot be written.
   if (auto journal = store::Journal::Open(config.user.data + "/runs")) {
     parts.journal = std::move(*journal);
   }

@@ -29,7 +29,7 @@ Result<Memory> Memory::Open(const std::string& path, const MemoryOptions& option
   auto impl = std::make_shared<Impl>();
   DOSSIER_ASSIGN_OR_RETURN(impl->store, memory::Store::Open(std::move(own)));
   impl->branch = options.branch;
-  // What is wrong with the branch is said here and not with the first write.
+  // Reports problems with the branch here, not at the first write.
   const auto seen = impl->store->Snapshot(impl->branch);
   if (!seen && seen.error().code == ErrorCode::kNotFound && create) {
     return Memory(std::make_shared<const Impl>(

@@ -27,7 +27,7 @@ using research::RunOrder;
 
 constexpr std::uint64_t kMaxConfigBytes = 256 << 10;
 
-// The caller's model for all roles, else each that the configuration names.
+// Uses the caller's model for all roles, else the configured one for each.
 driver::OpenModel RoleOpener(const ResearchOptions& options, const research::RunConfig& config,
                              const config::Config& own) {
   if (options.model) {
@@ -68,7 +68,7 @@ Result<std::vector<RunOrder::Skip>> SkipsOf(const std::vector<std::string>& name
   return skips;
 }
 
-// What start and resume share: models, machine, folders, environment.
+// Sets up what start and resume share: models, machine, folders, environment.
 Status FillPorts(const ResearchOptions& options, RunOrder* order) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config own, app::LoadOwnConfig());
   order->open_model = RoleOpener(options, order->config, own);
@@ -126,7 +126,7 @@ Result<ResearchRun> RunResearch(const ResearchOptions& options) {
                                .name = options.name.empty() ? idea.title : options.name,
                                .time = SystemClock()->WallNow()}));
   if (const Status ready = FillPorts(options, &order); !ready) {
-    static_cast<void>(RemoveAll(order.folder));  // nothing is in it
+    static_cast<void>(RemoveAll(order.folder));  // it is empty
     return tl::unexpected(ready.error());
   }
   using research::OwnRun;

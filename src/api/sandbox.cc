@@ -15,7 +15,7 @@ namespace {
 
 using sandbox::BlockStatus;
 
-// `text` where the worker can map it and nothing can change it.
+// Returns an immutable file with `text`, which the worker can map.
 Result<UniqueFd> SealedFile(std::string_view text) {
   UniqueFd fd(memfd_create("dossier-text", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid()) return MakeErrnoError(errno, "memfd_create");

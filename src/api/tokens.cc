@@ -8,7 +8,7 @@
 namespace dossier {
 namespace {
 
-// What a handle that is none counts by.
+// The ratio by which an empty handle counts.
 constexpr tokens::Ratio kRatio{.bytes_per_token = 3.3, .margin = 0.15};
 
 TokenCount CountOf(const tokens::Count& count) {
