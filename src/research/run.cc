@@ -318,7 +318,7 @@ Result<RunOutcome> Research::Work() {
     outcome = explored ? Close(*explored, deadline.token())
                        : Result<RunOutcome>(tl::unexpected(explored.error()));
     if (outcome || !IsLimit(outcome.error(), deadline)) {
-      if (!outcome && !user_.cancelled()) static_cast<void>(WritePages());  // the error is told
+      if (!outcome && !user_.cancelled()) static_cast<void>(WritePages());  // it is reported
       return outcome;
     }
     DOSSIER_ASSIGN_OR_RETURN(const RunSpend spent, SpendOf(*setup_.log));

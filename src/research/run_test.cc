@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using Skip = RunOrder::Skip;
 
-// Kinds of the nodes that were made, in order: "draft draft debug …".
+// Returns the kinds of the nodes in order: "draft draft debug …".
 std::string Kinds(const std::vector<Node>& nodes) {
   std::string kinds;
   for (const Node& node : nodes) {
@@ -39,7 +39,7 @@ TEST(RunTest, FourStagesFromAnIdeaToAReport) {  // RSP-31, RSP-32, RSP-35, RSP-T
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->end, RunEnd::kDone) << outcome->reason;
   const std::vector<Node> nodes = rig.Nodes();
-  // Each stage ends with one rerun and the node that stands for all reruns.
+  // Each stage ends with one rerun and the node that represents all reruns.
   EXPECT_EQ(Kinds(nodes),
             "draft draft debug debug seed seed "
             "copy tuning tuning seed seed "
@@ -147,7 +147,7 @@ TEST(RunTest, APaperThatNobodyWroteFailsTheRunAndCanBeAskedForAgain) {  // FLT-6
   ASSERT_TRUE(retried) << retried.error().message;
   EXPECT_EQ(retried->end, RunEnd::kDone) << retried->reason;
   EXPECT_EQ(asked("writeup"), 4U);
-  EXPECT_EQ(asked("review"), 3U);  // the rig's answer is no review
+  EXPECT_EQ(asked("review"), 3U);  // the rig's answer is not a review
 }
 
 TEST(RunTest, EachStepSeesWhatItNeeds) {  // FLT-61
@@ -249,7 +249,7 @@ TEST(RunTest, DataAreCopiedIntoWorkspacesOrBound) {  // 5.3: copy_data
   EXPECT_EQ(services.binds[0].mount, "/workspace/input");
   EXPECT_EQ(services.binds[0].access, Bind::Access::kRead);
 
-  // By default there are copies only where they cost nothing, and the model is told which.
+  // By default data are copied only if that costs nothing, and the model is told which applies.
   RunRig either;
   either.config.data_folder = data;
   const auto chosen = SetUpRun(either.Order(RunOrder::Mode::kStart), CancelToken());
@@ -283,7 +283,7 @@ TEST(RunTest, TheBestIsRunAgainWithOtherSeeds) {  // RSP-36, RSP-T15
   EXPECT_THAT(rig.File("logs/baseline_summary.json"), HasSubstr("\"mean\": 31"));
 }
 
-// Tells with which seeds sandboxes were started.
+// Records the seeds with which sandboxes were started.
 class SeedWatcher final : public ExecBackend {
  public:
   SeedWatcher(std::unique_ptr<ExecBackend> inner, std::set<std::string>* seeds)
@@ -333,7 +333,7 @@ TEST(RunTest, AnUnknownChoiceOfTheBestNodeGivesTheBestByMetric) {  // RSP-37
   });
   ASSERT_NE(asked, calls.end());
   EXPECT_THAT(asked->prompt, HasSubstr("Metric: speedup"));
-  // Every candidate keeps its id (8.6), and reruns are none.
+  // Every candidate keeps its id (8.6), and reruns are not candidates.
   std::size_t candidates = 0;
   for (const Node& node : rig.Nodes()) {
     if (asked->label.find(node.stage) == std::string::npos || !IsGood(node)) continue;
@@ -380,7 +380,7 @@ TEST(RunTest, AStageWhoseGoalsAreNotMetGoesOnWithNewOnes) {  // RSP-31, RSP-35, 
   ASSERT_GE(stages.size(), 5u);
   EXPECT_EQ(stages[1], "2_baseline_tuning_1_first_attempt");
   EXPECT_EQ(stages[2], "2_baseline_tuning_2_More_inputs");
-  // Its tree begins with a copy of the best so far, and only the last part is run again.
+  // Its tree begins with a copy of the best node so far, and only the last part is rerun.
   std::string first_of_substage;
   for (const Node& node : rig.Nodes()) {
     EXPECT_FALSE(node.stage == stages[1] && node.is_seed_node);
@@ -413,7 +413,7 @@ TEST(RunTest, AnIdeaThatDoesNotComeLeavesItsSlotEmpty) {  // RSP-6, 4.2
   for (const Node& node : rig.Nodes()) EXPECT_NE(node.kind, NodeKind::kTuning);
 }
 
-// A run that has begun and done nothing yet: copies of it have the same ids.
+// A run that has just begun: copies of it have the same ids.
 void Begin(RunRig& rig) {
   CancelSource source;
   rig.watch = [&](const store::Event&) { source.Cancel("begun"); };
@@ -433,7 +433,7 @@ struct Traces {
   std::map<std::string, std::string> prompts, requests, memory;  // by place, by branch
 };
 
-// What came of the run that began in `folder`, in a copy of it.
+// Continues the run that began in `folder` in a copy of it, and records the results.
 void GoOnInACopy(const std::string& folder, int parallel, Traces* traces) {
   const TempFolder place = *TempFolder::Make("copy");
   const std::string copy = place.path() + "/" + std::string(RunRig::kName);
@@ -470,7 +470,7 @@ TEST(RunTest, SlotsOneOrFourAtATimeGiveTheSameTreeMemoryAndPrompts) {
   ASSERT_GT(one.prompts.size(), 100u);
   ASSERT_EQ(one.prompts.size(), four.prompts.size());
   for (const auto& [place, prompt] : one.prompts) EXPECT_EQ(four.prompts[place], prompt) << place;
-  EXPECT_EQ(one.requests, four.requests);  // hashes of the bytes that are sent
+  EXPECT_EQ(one.requests, four.requests);  // hashes of the sent bytes
 }
 
 TEST(RunTest, APhaseOrStageThatUntilNamesIsTheLast) {  // 3.1
@@ -506,11 +506,11 @@ TEST(RunTest, ALimitEndsTheRunWithItsResultsWritten) {  // RSP-46, RSP-T22
     EXPECT_THAT(rig.EventsOf("limit.reached", "reason"), ElementsAre(HasSubstr(limit)));
     const std::size_t asked = rig.model().Calls().size();
 
-    outcome = rig.Resume();  // nothing was raised
+    outcome = rig.Resume();  // the limit is unchanged
     ASSERT_TRUE(outcome);
     EXPECT_EQ(outcome->end, RunEnd::kLimited);
     EXPECT_EQ(rig.model().Calls().size(), asked);
-    // Numbers are those of the whole run, not of what this process had left.
+    // Numbers are those of the whole run, not of this process's remainder.
     if (limit == "tokens") {
       EXPECT_THAT(outcome->reason, HasSubstr("of 60,000 used"));
     }
@@ -539,7 +539,7 @@ TEST(RunTest, AResumeTakesNoOtherConfiguration) {  // RSP-48
   ASSERT_TRUE(research::Run(order, CancelToken()));
   rig.config.num_drafts = 7;
   EXPECT_THAT(rig.Resume(), FailsWith(ErrorCode::kConfig, "search.num_drafts"));
-  // Nor does an edited file of the run folder.
+  // An edited file in the run folder is not accepted either.
   ASSERT_TRUE(WriteFileAtomic(rig.folder() + "/config.yaml", ConfigYaml(rig.config)));
   EXPECT_THAT(rig.Resume(), FailsWith(ErrorCode::kConfig, "search.num_drafts"));
 }

@@ -55,7 +55,7 @@ TEST_F(TreeTest, PathsStayBeneathTheWorktree) {  // REP-54
   EXPECT_EQ(*files.Read("inside/a.txt"), "one\ntwo\nthree\n");
   EXPECT_THAT(files.Read("none"), FailsWith(ErrorCode::kNotFound, "there is no file none"));
   EXPECT_FALSE(files.Read("src"));
-  // Written through a link, a file is not the one that policy looked at.
+  // A file written through a link is not the one that the policy checked.
   EXPECT_FALSE(files.Write("inside/a.txt", "x"));
   ASSERT_TRUE(files.Write("new/folder/c.txt", "c"));
   EXPECT_EQ(Get("new/folder/c.txt"), "c");

@@ -1,12 +1,11 @@
 // The built-in engine: a model with tools, in a loop.
 //
-//   const BuiltinEngine engine(
-//       {.model = opened, .ledger = &ledger, .commands = {{"make", "test"}}});
+//   const BuiltinEngine engine({.model = opened, .ledger = &ledger, .commands = commands});
 //   DOSSIER_ASSIGN_OR_RETURN(const EngineOutcome outcome, engine.Run(job, cancel));
 //
 // The prompt is assembled anew for each turn: a fresh header, then the conversation as history, cut
 // to the model's window. The loop ends at `finish` or `verdict`, after 40 turns, when time or
-// budget is up, or at the second turn without a call. A verdict is written as by a program, so that
+// budget is up, or at the second turn without a call. Verdicts are written as by a program, so that
 // one parser reads both (approval.h).
 //
 // Thread-safety: Run may be called from any thread; each call has its own conversation.

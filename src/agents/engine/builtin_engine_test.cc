@@ -15,7 +15,7 @@ using ::dossier::testing::FailsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The task, and then whatever was said.
+// The task, followed by the conversation.
 class ShortPrompt final : public EnginePrompt {
  public:
   Result<std::string> Text() const override { return std::string("Do it."); }

@@ -121,8 +121,8 @@ Result<std::unique_ptr<ProcessEngine>> ProcessEngine::Make(ProcessEngineSpec spe
   return std::unique_ptr<ProcessEngine>(new ProcessEngine(std::move(spec), std::move(environment)));
 }
 
-// The worktree comes first: root takes its owner. Of other files the program sees those named on
-// its command line.
+// The worktree comes first: if we are root, the program runs as its owner. Of other files it sees
+// those named on its command line.
 void ProcessEngine::AddPlaces(const EngineJob& job, ProcessPlaces* places) const {
   places->own.insert(places->own.begin(), job.worktree);
   places->writable.insert(places->writable.end(), spec_.writable.begin(), spec_.writable.end());

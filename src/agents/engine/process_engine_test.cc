@@ -45,7 +45,7 @@ class ProcessEngineTest : public ::testing::Test {
   std::string Path(std::string_view name) const {
     return fmt::format("{}/{}", ground_.path(), name);
   }
-  // Of this test's programs, in their command lines.
+  // Identifies this test's programs, in their command lines.
   std::string Mark() const { return ground_.path() + "-mark"; }
   std::string Read(std::string_view name) const { return ReadFile(Path(name)).value_or("(none)"); }
 
@@ -170,8 +170,8 @@ TEST_F(ProcessEngineTest, OutputAboveTheCapIsCounted) {  // REP-35, section 6
   EXPECT_EQ(outcome->err.bytes, 5u);
 }
 
-// How many processes have `mark` in their command line. Numbers of processes in files say nothing:
-// behind the walls they have others.
+// Returns the number of processes with `mark` in their command line. Process ids in files are
+// useless: inside the jail they differ.
 int RunningWith(std::string_view mark) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -181,7 +181,7 @@ int RunningWith(std::string_view mark) {
   return count;
 }
 
-// Ignores TERM, and so does a child in a session of its own.
+// A program that ignores TERM, with a child in its own session that does too.
 std::string Stubborn(const std::string& mark) {
   return fmt::format(
       ": {0}; trap '' TERM; setsid sh -c \": {0}; trap '' TERM; : > second; "

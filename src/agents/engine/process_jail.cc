@@ -169,7 +169,7 @@ Result<sandbox::JailSpec> JailFor(const ConfinedProcess& process, const std::str
   const std::string given_home = ValueOf(process.environment, "HOME");
   const std::string home = given_home.empty() ? given_home : Plain(given_home);
   spec.read.assign(std::begin(kShown), std::end(kShown));
-  // Root takes the owner of the first writable folder.
+  // If we are root, the program runs as the owner of the first writable folder.
   AddMounts(process.places.own, Access::kWriteAll, &spec);
   spec.mounts.push_back({temporary, temporary, Access::kWriteAll});
   AddMounts(process.places.writable, Access::kWrite, &spec);

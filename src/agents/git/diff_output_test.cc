@@ -39,7 +39,7 @@ TEST(TreeLinksTest, AWayThroughOtherLinksIsFollowedToItsEnd) {  // REP-38
   for (const Case& c : kCases) EXPECT_EQ(links.WayOut(c.path), c.way_out) << c.path;
 }
 
-// The kernel says where a path ends: with RESOLVE_BENEATH it would refuse what leaves.
+// The kernel decides where a path ends: RESOLVE_BENEATH makes it refuse paths that leave.
 TEST(TreeLinksTest, AgreesWithAFileSystem) {  // REP-38
   namespace fs = std::filesystem;
   const TempFolder ground = *TempFolder::Make();
@@ -65,7 +65,7 @@ TEST(TreeLinksTest, AgreesWithAFileSystem) {  // REP-38
       const fs::path end = fs::canonical(root / path, error);
       if (error) continue;  // it leads nowhere
       const std::string below = end.lexically_relative(fs::canonical(root)).string();
-      // A way may leave the tree and come back; where it ends outside it must have left.
+      // A path may leave the tree and come back; if it ends outside it must have left.
       if (below.starts_with("..")) {
         EXPECT_NE(links.WayOut(path), "") << root / path;
       }

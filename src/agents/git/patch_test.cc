@@ -43,7 +43,7 @@ class PatchTest : public ::testing::Test {
     for (const PathChange& change : patch.changes) paths.push_back(change.path);
     return paths;
   }
-  // The tree of `patch` as plain files, and the work tree as it is, are the same.
+  // Checks that the patch's tree, written as plain files, equals the work tree.
   void ExpectTreeIsWorktree(const Patch& patch) const {
     const std::string out = repository_.folder() + "/out";
     repository_.Sh("rm -rf " + out + " && mkdir " + out + " && git -c tar.umask=user archive " +
@@ -85,7 +85,7 @@ TEST_F(PatchTest, TheTreeIsTheWorktreeWhateverWasStagedOrCommitted) {  // REP-37
   EXPECT_TRUE(patch.changes[8].binary);
   EXPECT_EQ(patch.changes[7].new_mode, 0100755u);
   EXPECT_EQ(patch.changes[3].link_target, "src/b.txt");
-  // The text is that of the command in the specification, to the byte.
+  // The text is exactly that of the command in the specification.
   const std::string text = *ReadFile(patch.file);
   EXPECT_EQ(patch.sha256, Sha256Hex(text));
   EXPECT_EQ(patch.sha256,
@@ -263,7 +263,7 @@ TEST_F(PatchTest, WhatAFilterWouldChangeIsRefused) {  // FLT-113
   EXPECT_FALSE(Exists(repository_.folder() + "/ran"));
 }
 
-// Git would ask it for its state, by the configuration that the engine gave it.
+// Git would ask it for its state, using the configuration that the engine wrote.
 TEST_F(PatchTest, ARepositoryInPlaceOfASubmoduleRunsNothing) {  // REP-34
   const std::string sub = repository_.folder() + "/sub", ran = repository_.folder() + "/ran";
   repository_.Sh(
@@ -285,7 +285,7 @@ TEST_F(PatchTest, ARepositoryInPlaceOfASubmoduleRunsNothing) {  // REP-34
              "; cat' && echo '* filter=x' > .git/info/attributes && "
              "touch -d 2001-01-01 x && echo y > ../y"),
       ElementsAre("y"));
-  // Its commit counts, as that of any submodule.
+  // Its commit counts, as for any submodule.
   EXPECT_THAT(engine("cd lib && git -c filter.x.clean=cat -c user.name=E -c user.email=e@e commit "
                      "-q --allow-empty -m 2"),
               ElementsAre("lib", "y"));
@@ -369,7 +369,7 @@ TEST_F(PatchTest, APatchFileBehindALinkOrThatDoesNotApplyChangesNothing) {  // R
     EXPECT_NE(patch.apply_problem, "");
     EXPECT_EQ(patch.candidate, "");
   }
-  // A link is no patch file.
+  // A link is not a patch file.
   Diff("");
   repository_.Write(repository_.folder() + "/good.diff", kGoodDiff);
   Engine("rm .agent/patch.diff && ln -s " + repository_.folder() + "/good.diff .agent/patch.diff");

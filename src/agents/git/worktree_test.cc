@@ -13,7 +13,7 @@ using ::dossier::testing::Succeeds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A git that says what `script` says, for what no real one here would.
+// A git that prints what `script` prints, for cases that no real one here produces.
 std::string FakeGit(const TestRepository& repository, const std::string& script) {
   const std::string path = repository.folder() + "/fake-git";
   repository.Write(path, "#!/bin/sh\n" + script + "\n");
@@ -88,7 +88,7 @@ TEST(WorktreeTest, IsAFullDetachedCheckoutThatIsGoneAfterwards) {  // REP-33
   repository.ExpectSound();
 }
 
-// Git fails at the folder of another worktree that is half made or half gone.
+// Git fails at another worktree's folder that is half made or half removed.
 TEST(WorktreeTest, ManyAreMadeAndRemovedAtOnce) {  // REP-33, REP-A23
   const TestRepository repository;
   const Git git = repository.OpenGit();

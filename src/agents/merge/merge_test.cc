@@ -24,7 +24,7 @@ class MergeTest : public ::testing::Test {
  protected:
   MergeTest() { policy_.allow_symlinks = true; }
 
-  // The patch that `line`, run in a new worktree on main, makes.
+  // Returns the patch that `line` makes in a new worktree on main.
   Patch Propose(const std::string& line, const std::string& task = "fact-001") {
     const Worktree worktree = repository_.MakeWorktree(git_);
     EXPECT_THAT(worktree.ResetAgentFolder(), Succeeds());
@@ -53,7 +53,7 @@ class MergeTest : public ::testing::Test {
     return outcome ? std::move(*outcome) : MergeOutcome{};
   }
 
-  // `patch` is refused with `status`, and no byte, ref or index entry has changed.
+  // Expects that `patch` is refused with `status`, and that no byte, ref or index entry changes.
   MergeOutcome ExpectRefused(const MergeRequest& request, MergeStatus status) const {
     const auto before = repository_.Snapshot();
     const MergeOutcome outcome = Merge(request);
@@ -71,7 +71,7 @@ class MergeTest : public ::testing::Test {
     return lines;
   }
 
-  // A git that does as `script` says when it is asked for what the test is about.
+  // A git that behaves as `script` says for the calls that the test is about.
   Git Scripted(const std::string& script) const {
     const std::string path = repository_.folder() + "/scripted-git";
     repository_.Write(path, "#!/bin/sh\n" + script + "\nexec git \"$@\"\n");
@@ -171,7 +171,7 @@ TEST_F(MergeTest, AnOperationInProgressOrAHeldIndexRefuses) {  // REP-44
   repository_.Write(".git/refs/heads/main.lock", "");
   EXPECT_THAT(ExpectRefused(Request(patch), MergeStatus::kApplyFailed).reason, HasSubstr("lock"));
   repository_.Sh("rm .git/refs/heads/main.lock");
-  // A rebase of main elsewhere would come back to the old commit.
+  // A rebase of main in another worktree would return to the old commit.
   repository_.Sh(
       "git checkout -q --detach && git worktree add -q ../other main && "
       "git -C ../other checkout -q --detach && mkdir .git/worktrees/other/rebase-merge && "
@@ -365,7 +365,7 @@ class RecoverTest : public MergeTest {
     return report ? std::move(*report) : RecoveryReport{};
   }
 
-  // Merges in a process of its own, which `kill_after` or a fault point ends.
+  // Merges in a child process, which `kill_after` or a fault point ends.
   void MergeAndDie(const MergeRequest& request, const std::string& fault,
                    std::optional<std::chrono::microseconds> kill_after = std::nullopt) const {
     const pid_t pid = fork();
@@ -453,8 +453,8 @@ TEST_F(RecoverTest, TheNextMergeEndsTheOpenOneFirst) {  // REP-45
 
 TEST_F(RecoverTest, AGitKilledInsideReadTreeIsMadeGood) {  // REP-45, REP-A26
   const Patch patch = Propose(kChanges);
-  // Half of the files are there, the index is locked, and the branch's and HEAD's locks remain, as
-  // after a power cut.
+  // Half of the files exist, the index is locked, and the locks of branch and HEAD remain, as after
+  // a power cut.
   const Git scripted = Scripted(
       "case \"$*\" in *'read-tree -m -u'*) echo one > src/a.txt; echo new > new.txt; "
       "rm src/tool.sh; echo by hand > src/b.txt; touch .git/index.lock .git/HEAD.lock; kill -9 "
@@ -468,7 +468,7 @@ TEST_F(RecoverTest, AGitKilledInsideReadTreeIsMadeGood) {  // REP-45, REP-A26
   ASSERT_EQ(report.kind, RecoveryKind::kMerged) << report.reason;
   ExpectMergedOnce(patch, "2");
   EXPECT_EQ(repository_.Read(state_.path() + "/rescued/run-1/src/b.txt"), "by hand\n");
-  // What was neither old nor new: the torn file, and the edit by hand.
+  // Content that was neither old nor new: the torn file, and the edit by hand.
   EXPECT_THAT(report.rescued, ElementsAre(state_.path() + "/rescued/run-1/src/a.txt",
                                           state_.path() + "/rescued/run-1/src/b.txt"));
 }

@@ -40,8 +40,7 @@ struct SteeringFiles {
 
 // Returns those with fixed names: `.gitmodules`, `dossier.yml`, `agentnet.edn`, `.dossier/`
 // (layouts and prompts), the ledger, policy, tasks and prompts under `config/`, the folder queue.
-// Callers add those that configuration and flags name, including run logs, which say what is
-// merged.
+// Callers add what configuration and flags name, also run logs, which say what is merged.
 SteeringFiles DefaultControlFiles();
 
 PolicyReport CheckPolicy(const sources::ChangePolicy& policy,
@@ -57,10 +56,9 @@ PolicyReport CheckNewFile(const sources::ChangePolicy& policy,
 //   const PolicyGlob glob("**/*.{pem,key}", CaseSensitivity::kInsensitive);
 //   glob.Matches("a.PEM")          // true; `**/` also stands for no folder
 //
-// `*` and `?` stay inside a name, `?` and classes match one character, not one byte, `x/**` is
-// everything below x, `{a,b}` is either; `\` escapes; all else is literal. If case is ignored,
-// pattern and path are compared case-folded and in NFC. Bytes that are not UTF-8 match only
-// themselves.
+// `*` and `?` stay inside a name, `?` and classes match one character, not one byte, `x/**` is all
+// below x, `{a,b}` is either; `\` escapes; all else is literal. If case is ignored, pattern and
+// path are compared case-folded and in NFC. Bytes that are not UTF-8 match only themselves.
 //
 // Unlike here, base/files/glob.h follows git: a `?` is a byte, and `[:alpha:]` a class.
 //

@@ -141,7 +141,7 @@ std::string Rules(const PolicyReport& report) {
   return Join(rules, " ");
 }
 
-// The policy of section 5, without limits that the paths are not about.
+// The policy of section 5, without limits that do not concern paths.
 ChangePolicy Example() {
   ChangePolicy policy;
   policy.allow = {"src/**", "tests/**", "config/**", "*.md"};

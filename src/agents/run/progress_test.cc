@@ -57,7 +57,7 @@ TEST_F(ProgressTest, OptionsAndTasksComeBackAsTheyWere) {  // REP-51
   EXPECT_EQ(progress.options.max_seconds, std::nullopt);
   EXPECT_EQ(progress.repository, "/repo/.git");
   ASSERT_EQ(progress.tasks.size(), 1u);
-  // Long texts are kept by hash, and the digest still fits.
+  // Long texts are stored by hash, and the digest still matches.
   EXPECT_EQ(TaskDigest(progress.tasks[0]), TaskDigest(task_));
 }
 

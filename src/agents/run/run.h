@@ -66,8 +66,7 @@ Result<AgentRunResult> RunTasks(const RunOptions& options, const RunPorts& ports
 // the nearest ids; kLocked while a process works on it; kConfig if policy or a task changed.
 Result<AgentRunResult> ResumeRun(std::string_view run, const RunPorts& ports);
 
-// Closes an interrupted run: removes worktrees and claims, and makes its tasks pending again.
-// Returns its id.
+// Closes an interrupted run: removes its worktrees, returns its tasks to pending. Returns its id.
 Result<std::string> AbandonRun(std::string_view run, const RunPorts& ports);
 
 // Starts a new run over the tasks of `run` that it did not merge, with its options; `run` as in
@@ -81,9 +80,9 @@ Result<AgentRunResult> RetryRun(std::string_view run, const RunPorts& ports);
 Result<AgentRunResult> MergeApproved(std::string_view task, RunOptions::MergeChecks checks,
                                      const RunPorts& ports);
 
-// Removes what runs left behind: worktrees and refs of runs that no process works on, and files of
-// attempts of finished runs that began before `older_than`. Approved, unmerged patches and logs are
-// kept.
+// What TidyRuns removes (kRemove) or only reports (kTell): worktrees and refs of runs that no
+// process works on, and files of attempts of finished runs that began before `older_than`.
+// Approved, unmerged patches and logs are kept.
 struct TidyOptions {
   Clock::Wall older_than;
   enum class Doing { kRemove, kTell } doing = Doing::kRemove;

@@ -54,7 +54,7 @@ TEST_F(RefusalNoteTest, ANoteIsWrittenAndTheReadyOneTurnsRed) {  // REP-42, A18
   EXPECT_EQ(read.targets, task_.targets);
   EXPECT_THAT(read.problems, IsEmpty());
   EXPECT_TRUE(sources::ParseNote(ready, *ReadFile(root_ + "/" + ready)).red());
-  // A second one on the same day replaces nothing.
+  // A second note on the same day replaces nothing.
   EXPECT_THAT(
       *WriteRefusal(root_, "agent_notes", Make(), kNow),
       ElementsAre("agent_notes/notes_FROM_CTO/2025-10-29__local__review-fact-001-2.md", ready));

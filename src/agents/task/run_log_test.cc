@@ -128,7 +128,7 @@ TEST_F(RunLogTest, ManyThreadsGiveOneOrderWithoutGaps) {  // REP-50
 
 TEST(LogLineTest, ReadsLinesOfEveryOrigin) {  // REP-50, A30
   struct Case {
-    std::string_view line, event;  // "": no line
+    std::string_view line, event;  // "": not a log line
   };
   constexpr Case kCases[] = {
       {R"({"v":1,"run":"r","seq":1,"time":"t","event":"run.started"})", "run.started"},

@@ -33,7 +33,7 @@ enum class PayloadForm : std::uint8_t {
   kThoughtJson,   // thoughts, then one object that matches a schema; the payload is that object
 };
 
-// Whether the call first asks for a memory block alone (kMemory) or directly for the answer.
+// What the first question of a call asks for: the answer, or only a memory block.
 enum class FirstAsked : std::uint8_t { kAnswer, kMemory };
 
 struct CallSite {

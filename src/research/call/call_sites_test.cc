@@ -22,12 +22,12 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Sections of all layouts that belong to every prompt or to the prefix.
+// Sections of all layouts that are in every prompt or in the prefix.
 const std::set<std::string> kShared = {"tools",  "role",           "system",    "memory_help",
                                        "memory", "idea",           "resources", "environment",
                                        "domain", "memory_results", "feedback"};
 
-// A value for a section, the same in all prompts.
+// Returns a section value that is the same in all prompts.
 OwnSection Example(const std::string& name) {
   if (name == "image" || name == "images") {
     return {name, nullptr, {{.type = assembly::Block::Type::kImage, .url = "http://x/a.png"}}};
@@ -42,7 +42,7 @@ OwnSection Example(const std::string& name) {
   return {name, Json(fmt::format("value of {}", name))};
 }
 
-// What the code of the call must supply.
+// True for sections that the code of the call must supply.
 bool IsOfCall(const assembly::LayoutSection& section) {
   const bool own =
       section.zone == assembly::Zone::kVolatile || section.zone == assembly::Zone::kHistory;
@@ -83,7 +83,7 @@ class GoldenPrompts : public ::testing::Test {
     return *std::move(caller);
   }
 
-  // The prompt as text, a heading a block.
+  // Returns the prompt as text, one heading per block.
   static std::string AsText(const JsonObject& preview) {
     std::string out;
     const Json& messages = *Find(preview, "messages");
@@ -99,7 +99,7 @@ class GoldenPrompts : public ::testing::Test {
     return out;
   }
 
-  // Compares with tests/golden/research/NAME.txt, or writes it where DOSSIER_WRITE_GOLDEN is set.
+  // Compares with tests/golden/research/NAME.txt, or writes it if DOSSIER_WRITE_GOLDEN is set.
   static void Compare(const std::string& name, const std::string& text) {
     const std::string path =
         fmt::format("{}/tests/golden/research/{}.txt", DOSSIER_SOURCE_DIR, name);
@@ -161,7 +161,7 @@ TEST_F(GoldenPrompts, ARoundForMemoryAloneDoesNotAskTheTask) {  // MEM-29
   }
 }
 
-// A section that no code fills in would be in the golden prompts alone.
+// A section that no code fills in would appear only in the golden prompts.
 TEST(CallSitesTest, EverySectionOfACallIsSuppliedByTheCode) {  // RSP-1, 4.2
   std::string code;
   for (const auto& entry :
@@ -182,7 +182,7 @@ TEST(CallSitesTest, EverySectionOfACallIsSuppliedByTheCode) {  // RSP-1, 4.2
   }
 }
 
-// The layouts of one role begin with its own prompt; those of scripts that draw with the plotter's.
+// The layouts of a role begin with its own prompt; those of plotting scripts with the plotter's.
 TEST_F(GoldenPrompts, EveryRoleHasItsOwnSystemPromptAndEveryCallTheIdea) {  // FLT-61
   const auto caller = Open(nullptr);
   std::map<std::string, std::set<std::string>> by_role;

@@ -23,7 +23,7 @@ using ::testing::Not;
 constexpr std::string_view kNode = "3f9a1c02d4e5f60718293a4b5c6d7e8f";
 constexpr std::string_view kReview = R"({"is_bug": false, "summary": "it sorts"})";
 
-// A run of one process; Restart is what a resume does.
+// A run of one process; Restart does what a resume does.
 class CallerTest : public ::testing::Test {
  protected:
   enum class Memory : std::uint8_t { kOff, kOn };
@@ -99,7 +99,7 @@ TEST_F(CallerTest, AReplyInTheFormOfTheTableIsTheAnswer) {
   const CallOutcome outcome = Call(Review());
   EXPECT_FALSE(outcome.failure);
   EXPECT_EQ(outcome.payload, R"({"is_bug":false,"summary":"it sorts"})");
-  EXPECT_EQ(log_->UsageOf(kNode).calls, 2);  // one for memory alone
+  EXPECT_EQ(log_->UsageOf(kNode).calls, 2);  // one asks for memory alone
   EXPECT_EQ(outcome.log, "0002_execution_review_a1_r1");
 }
 
@@ -287,7 +287,7 @@ TEST_F(CallerTest, MemoryIsSearchedByTheQueryElseByTheFirstSection) {  // RSP-8
 }
 
 TEST_F(CallerTest, ABlockThatTheStoreHasIsNotAppliedAgain) {  // RSP-48, MEM-27
-  // A process that was ended between the block and the journal: the journal has the reply alone.
+  // The process ended between the block and the journal: the journal has only the reply.
   Start();
   const std::string place = fmt::format("{}/phase1_step/a1/r1", kNode);
   const std::string reply =
@@ -330,7 +330,7 @@ TEST_F(CallerTest, PromptsRepliesAndOperationsAreLogged) {  // RSP-45, RSP-T19
   Call(request);
   ASSERT_EQ(lstat(alias.c_str(), &after), 0);
   EXPECT_EQ(after.st_ino, before.st_ino) << "a link that is right was made anew";
-  // The bytes that were sent are in the store under their hash.
+  // The sent bytes are in the store under their hash.
   const std::string sha256(*FindString(*Find(*prompt, "meta"), "request_sha256"));
   const auto sent = log_->journal().content().Get(sha256);
   ASSERT_TRUE(sent);
@@ -351,7 +351,7 @@ TEST_F(CallerTest, NoPromptLogIsOverwritten) {  // RSP-T19
   EXPECT_NE(File("logs/prompt_logs/0002_define_metrics_2_a1_r1_prompt.json"), "(no file)");
 }
 
-// Of a process that was ended between the file and its event.
+// From a process that ended between the file and its event.
 TEST_F(CallerTest, ALogThatIsThereStaysAndTheCallGoesOn) {  // RSP-45, RSP-47, 8.8
   Start(Memory::kOff);
   model_.Always("", "run time");
@@ -379,7 +379,7 @@ TEST_F(CallerTest, AnInterruptedCallIsSentAgainWithTheSameBytes) {  // RSP-48
   model_.FailNext("define_metrics", {ErrorCode::kAuth, "no key"});
   const auto failed = caller_->Call(Request("define_metrics"), CancelToken());
   EXPECT_THAT(failed, FailsWith(ErrorCode::kAuth, "no key"));
-  // A process that was ended as soon as it had asked left no files of its prompt.
+  // A process that ended right after asking left no prompt files.
   const std::string log = Logs() + "0001_define_metrics_a1_r1_prompt.json";
   const auto written = ParseJson(File(log));
   ASSERT_TRUE(written);
@@ -455,7 +455,7 @@ TEST_F(CallerTest, AReplyThatIsOneObjectIsHeldToItsSchemaWhereThatCanBe) {  // M
       review.label = fmt::format("execution_review/{}", ++asked);
       (void)caller_->Call(review, CancelToken());
       ASSERT_GT(model_.Calls().size(), before);
-      // Beside memory a block may stand before the object.
+      // With memory a block may come before the object.
       EXPECT_EQ(model_.Calls().back().request.schema.has_value(), able && memory == Memory::kOff);
     }
   }

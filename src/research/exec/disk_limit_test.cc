@@ -29,7 +29,7 @@ class DiskLimitTest : public ::testing::Test {
     backend_ = std::move(*backend);
     ASSERT_THAT(backend_->Start({.workspace = workspace_, .system = system_}), Succeeds());
   }
-  // A command that goes on until it is ended.
+  // A command that runs until it is ended.
   static Result<ExecResult> Fills(const std::string& path, const CancelToken& cancel) {
     EXPECT_THAT(WriteFileAtomic(path, std::string(1 << 20, 'x')), Succeeds());
     int wake[2];
@@ -79,7 +79,7 @@ TEST_F(DiskLimitTest, AFastCommandIsMeasuredAtItsEnd) {  // FLT-68
   script_->On("fail").Fails(3, "oh");
   Make({.bytes = 512 << 10, .reserve = 0});
   EXPECT_EQ(Run("write it").status, 1);
-  const ExecResult failed = Run("fail");  // its own status stays
+  const ExecResult failed = Run("fail");  // its own status is kept
   EXPECT_EQ(failed.status, 3);
   EXPECT_THAT(failed.err, HasSubstr("exec.disk"));
   Make({.bytes = 2 << 20, .reserve = 0});

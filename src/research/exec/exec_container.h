@@ -9,8 +9,8 @@
 // own prefix (APPTAINERENV_NAME), so that values with commas work; variables that name places on
 // the host (PATH, HOME, …) are not passed.
 //
-// If FUSE fails while the container starts, the command is tried once more without the writable
-// tmpfs and the overlay, and so are all later ones. Thread-safety: as ExecBackend.
+// If FUSE fails while the container starts, the command is tried once more, without the writable
+// tmpfs and the overlay, and later commands do without them too. Thread-safety: as ExecBackend.
 
 #ifndef DOSSIER_RESEARCH_EXEC_EXEC_CONTAINER_H_
 #define DOSSIER_RESEARCH_EXEC_EXEC_CONTAINER_H_

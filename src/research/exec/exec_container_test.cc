@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// Runs what stands behind the image; `build` makes the folder or file.
+// Runs what follows the image; `build` makes the folder or file.
 constexpr std::string_view kEngine = R"(
 env | grep -E '^(APPTAINER|SINGULARITY|MY_)' >> "$HERE/environment"
 if [ "$1" = build ]; then
@@ -141,7 +141,7 @@ TEST_F(ExecContainerTest, ASandboxIsKeptOnlyIfSoSaidAndOnlyForItsWorkspace) {  /
   ASSERT_THAT(MakeFolders(spec_.workspace + "/.dossier"), Succeeds());
   ASSERT_THAT(WriteFileAtomic(mark, "1"), Succeeds());
   ASSERT_THAT(Start(), Succeeds());
-  EXPECT_TRUE(Exists(sandbox));  // a resumed run goes on in it
+  EXPECT_TRUE(Exists(sandbox));  // a resumed run continues in it
   spec_.workspace += "2";
   ASSERT_THAT(Start(), Succeeds());
   EXPECT_FALSE(Exists(sandbox));
@@ -154,7 +154,7 @@ TEST_F(ExecContainerTest, AnErrorOfFuseIsTriedOnceMoreWithoutTmpfs) {  // RSP-22
   EXPECT_EQ(result.out, "well\n");
   EXPECT_THAT(result.note, HasSubstr("FUSE"));
   EXPECT_EQ(Calls().size(), 2u);
-  Run({.command = "exit 255"});  // no second try, and no tmpfs any more
+  Run({.command = "exit 255"});  // no second try, and no tmpfs from now on
   EXPECT_EQ(Calls().size(), 3u);
   EXPECT_THAT(Calls().back(), Not(HasSubstr("tmpfs")));
 }
@@ -234,7 +234,7 @@ TEST_F(ExecContainerTest, AConfigurationNamesItsBackend) {  // 5.3
               FailsWith(ErrorCode::kUnavailable, "singularity was looked for"));
   config.backend = "kubernetes";
   EXPECT_THAT(MakeBackends(setup), FailsWith(ErrorCode::kUsage, "local, apptainer, singularity"));
-  setenv("PATH", fakes_.folder().c_str(), 1);  // the machine may have a Slurm
+  setenv("PATH", fakes_.folder().c_str(), 1);  // the machine may have Slurm
   config.backend = "slurm-plain";
   EXPECT_THAT(MakeBackends(setup), FailsWith(ErrorCode::kUnavailable, "sbatch was looked for"));
   config.backend = "slurm";

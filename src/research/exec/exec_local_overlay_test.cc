@@ -1,5 +1,5 @@
 // System folders that a node of the local sandbox may change (RSP-22). Each test runs as the user
-// and, for root, as somebody whom no file of the system belongs to.
+// and, if root, as somebody who owns no file of the system.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ class ExecLocalOverlayTest : public ::testing::TestWithParam<As> {
     return result.value_or(ExecResult{});
   }
 
-  // What is the same for all nodes of a run is made once for all tests.
+  // State shared by all nodes of a run is made once for all tests.
   static inline std::unique_ptr<TempFolder> shared_;
   std::optional<TempFolder> folder_;
   BackendFactory make_;
@@ -148,25 +148,25 @@ TEST_P(ExecLocalOverlayTest, AccountsAndPasswordsOfTheHostStayHidden) {  // RSP-
         "/etc/machine-id", "/var/lib/private", "/root", "/home"}) {
     EXPECT_EQ(Run(*node, fmt::format("test -e {}", path)).status, 1) << path;
   }
-  // What the sandbox shows anyway is in its own /etc, too.
+  // What the sandbox shows anyway is also in its own /etc.
   for (const char* path : {"/etc/ssl/certs", "/etc/alternatives", "/etc/ld.so.cache",
                            "/etc/resolv.conf", "/etc/apt/apt.conf.d", "/etc/debconf.conf"}) {
     if (!Exists(path)) continue;
     EXPECT_EQ(Run(*node, fmt::format("test -e {}", path)).status, 0) << path;
   }
   EXPECT_EQ(Run(*node, "id -un").out, "root\n");
-  // As somebody else; the layers themselves are in no place that it sees.
+  // Runs as another user; the layers themselves are at no path that it sees.
   EXPECT_NE(Run(*node, "ls " + NodeFolder("a")).status, 0);
   EXPECT_NE(Run(*node, "ls " + folder_->path()).status, 0);
   struct stat info;
   ASSERT_EQ(stat((NodeFolder("a") + "/system").c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 0777, 0700u);  // set-user-id files of a program are out of reach
+  EXPECT_EQ(info.st_mode & 0777, 0700u);  // set-user-id files of a program cannot be reached
 }
 
 TEST_P(ExecLocalOverlayTest, APackageManagerWorksInPhase1) {  // RSP-22, RSP-24
   const auto node = StartNode("a");
   if (Run(*node, "command -v dpkg-deb").status != 0) GTEST_SKIP() << "no dpkg here";
-  // With a file of an id that the user namespace does not know.
+  // Includes a file with an id that the user namespace does not know.
   const ExecResult installed = Run(
       *node,
       "mkdir -p p/DEBIAN p/usr/bin p/usr/share/doc/dossier-hello && "
@@ -202,7 +202,7 @@ TEST_P(ExecLocalOverlayTest, AResumedNodeHasItsLayerOrForgetsItsMark) {  // RSP-
   EXPECT_NE(Run(*StartNode("a"), "cat /usr/local/kept").status, 0);
   EXPECT_FALSE(Exists(Mark("a")));
 
-  // A machine without overlays cannot go on from what one with them installed.
+  // A machine without overlays cannot continue from what one with them installed.
   ASSERT_EQ(Run(*StartNode("a"), "mkdir -p .dossier && echo 2 > .dossier/phase1_step").status, 0);
   MakeBackends({.disabled_layers = {"overlay"}});
   (void)StartNode("a");

@@ -36,7 +36,7 @@ class ExecLocalTest : public ::testing::Test {
     DOSSIER_ASSIGN_OR_RETURN(backend_, MakeLocalBackend(std::move(options)));
     return backend_->Start(spec_);
   }
-  // Skips where the kernel gives no walls of this kind.
+  // Skips if the kernel does not support this kind of jail.
   bool StartOrSkip(LocalOptions options = {}) {
     const Status started = Start(std::move(options));
     if (!started) skipped_ = started.error().message;
@@ -92,7 +92,7 @@ TEST_F(ExecLocalTest, NetworkIsThereInThePhasesOfThePolicyOnly) {  // RSP-23, RS
   constexpr std::string_view kInterfaces = "cat /proc/net/dev | wc -l";
   const std::string closed = Shell(kInterfaces, Phase::kRun).out;
   EXPECT_EQ(Shell(kInterfaces, Phase::kCompile).out, closed);
-  EXPECT_EQ(closed, "3\n");  // two lines of titles, and the loopback
+  EXPECT_EQ(closed, "3\n");  // two header lines, and the loopback
   const std::string resolver = "test -e /etc/resolv.conf";
   EXPECT_NE(Shell(resolver, Phase::kRun).status, 0);
   if (Exists("/etc/resolv.conf")) {
@@ -103,7 +103,7 @@ TEST_F(ExecLocalTest, NetworkIsThereInThePhasesOfThePolicyOnly) {  // RSP-23, RS
   EXPECT_EQ(Shell(kInterfaces, Phase::kInstall).out, "3\n");
 }
 
-// Two processes of a command, through the addresses that MPI uses.
+// Two processes of a command that connect through the addresses that MPI uses.
 constexpr std::string_view kTalk = R"(
 import os, socket
 server = socket.create_server(("127.0.0.1", 0))
@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
 }
 
 TEST_F(ExecLocalTest, AGpuIsThereWhereTheUserAllowsItsDevice) {  // FLT-63
-  // A stand-in: a device of zeros under a name that no jail has.
+  // A substitute: a zero device with a name that no jail has.
   const std::string device = folder_->path() + "/gpu0";
   if (mknod(device.c_str(), S_IFCHR | 0666, makedev(1, 5)) != 0 ||
       !UniqueFd(open(device.c_str(), O_RDONLY)).valid()) {

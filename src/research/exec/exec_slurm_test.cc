@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A queue of one job: sbatch runs the script at once unless it is told to keep it.
+// A queue of one job: sbatch runs the script at once unless told to keep it.
 constexpr std::string_view kSbatch = R"(
 for script; do :; done
 echo "$script" > "$HERE/script"
@@ -95,7 +95,7 @@ TEST_F(ExecSlurmTest, APhaseFourCommandIsAJobAndOthersAreNot) {  // RSP-22, RSP-
   EXPECT_THAT(call, ::testing::StartsWith("--parsable --export=NONE --job-name=dossier --output="));
   EXPECT_THAT(call, HasSubstr("--mem=8G --partition=gpu --time=2 "));
   EXPECT_EQ(backend_->Facts().kind, "slurm");
-  EXPECT_EQ(Run(Queued("sudo true")).status, 0);  // fake root: dropped
+  EXPECT_EQ(Run(Queued("sudo true")).status, 0);  // fake root: `sudo` is dropped
   EXPECT_EQ(Run(Queued("docker ps")).status, 126);
 }
 
@@ -107,7 +107,7 @@ TEST_F(ExecSlurmTest, AScriptOfTheQueueHoldsNoSecretOfTheHost) {  // RSP-15, RSP
   EXPECT_THAT(script, ::testing::Not(HasSubstr("planted")));
 }
 
-// The local sandbox's place is taken by a table: what is not queued goes there.
+// A table replaces the local sandbox: what is not queued goes there.
 class PlainSlurmTest : public ExecSlurmTest {
  protected:
   Status Start(SlurmOptions options = {}, SandboxSpec spec = {}) {
@@ -138,7 +138,7 @@ TEST_F(PlainSlurmTest, AJobRunsInTheWorkspaceAtItsOwnPath) {  // FLT-65
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(result.out,
             fmt::format("{0}/sub\n{0} {0}/.pydeps it's /data/workspace ALL {0}/x\n", workspace_));
-  EXPECT_THAT(result.layers, IsEmpty());  // nothing is promised
+  EXPECT_THAT(result.layers, IsEmpty());  // no isolation is claimed
   EXPECT_THAT(fakes_.Calls("sbatch")[0],
               ::testing::AllOf(HasSubstr("--nodes=2"), HasSubstr("--ntasks-per-node=4")));
   EXPECT_THAT(fakes_.Calls("apptainer"), IsEmpty());
@@ -151,7 +151,7 @@ TEST_F(PlainSlurmTest, AJobRunsInTheWorkspaceAtItsOwnPath) {  // FLT-65
 
 TEST_F(PlainSlurmTest, ModulesAreLoadedAndOneThatFailsEndsTheJob) {  // FLT-65
   ASSERT_THAT(Start({.modules = {"use /opt/modules", "load no-such/1.2"}}), Succeeds());
-  // There is no `module` here, or it knows no such module.
+  // There is no `module` here, or it does not know this module.
   const ExecResult result = Run(Queued("echo ran"));
   EXPECT_NE(result.status, 0);
   EXPECT_EQ(result.out, "");
@@ -179,7 +179,7 @@ TEST_F(ExecSlurmTest, ARunningJobIsWaitedForOnResume) {  // RSP-48, RSP-T24
   ASSERT_THAT(Put("state", "CANCELLED by 0\n"), Succeeds());
   ExecCommand command = Queued("echo late");
   EXPECT_EQ(Run(command).status, 1);  // an earlier process: its job is in the queue, then lost
-  // The job goes on, and ends while the second process looks at it.
+  // The job continues, and ends while the second process checks it.
   fakes_.Add("squeue",
              "if [ -f \"$HERE/seen\" ]; then sh \"$(cat \"$HERE/script\")\"; fi; "
              "touch \"$HERE/seen\"; echo RUNNING");

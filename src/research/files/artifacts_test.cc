@@ -32,7 +32,7 @@ constexpr std::string_view kCpp = R"({"phase_artifacts": {
   "run": {"commands": ["./bin/sort"], "expected_outputs": ["working/x.npy"]}},
   "constraints": {"time": 5}})";
 
-// `coding` with one Python file, and `more` beside it.
+// Returns `coding` with one Python file, and `more` beside it.
 std::string Python(std::string_view more = {}) {
   return fmt::format(R"({{"coding": {{"workspace": {{"files": {{"main.py": "x = 1"}}}}}}{}{}}})",
                      more.empty() ? "" : ", ", more);

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
 
-// RSP-23: what a program leaves in its workspace leads nowhere when its next phase begins.
+// RSP-23: links that a program leaves in its workspace lead nowhere when its next phase begins.
 class WorkspaceTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -154,7 +154,7 @@ TEST_F(WorkspaceTest, APlaceIsInsideWhateverItIsCalled) {
   const fs::path root = fs::canonical(workspace_);
   EXPECT_EQ(PlaceInside(root, "."), root);
   EXPECT_EQ(PlaceInside(root, "a/./up/new"), root / "new");
-  EXPECT_EQ(PlaceInside(root, "a/up/.."), root / "a");  // by its names
+  EXPECT_EQ(PlaceInside(root, "a/up/.."), root / "a");  // judged by its names
   EXPECT_EQ(PlaceInside(root, "../outside"), std::nullopt);
   EXPECT_EQ(PlaceInside(root, "/etc"), std::nullopt);
 }

@@ -73,7 +73,7 @@ TEST(PngTest, EveryDamageIsToldAndNoneIsRead) {
   for (std::size_t size = 0; size < good.size(); ++size) {
     EXPECT_FALSE(DecodePng(std::string_view(good).substr(0, size))) << size;
   }
-  for (std::size_t at = 0; at < good.size(); ++at) {  // each byte is under a checksum
+  for (std::size_t at = 0; at < good.size(); ++at) {  // each byte is covered by a checksum
     std::string bad = good;
     bad[at] = static_cast<char>(bad[at] ^ 0x40);
     EXPECT_FALSE(DecodePng(bad)) << at;
@@ -91,7 +91,7 @@ TEST(PngTest, AFewBytesThatClaimManyPixelsAreRefusedBeforeThereIsRoomForThem) {
 }
 
 TEST(PngTest, AHugeImageIsRefusedBeforeItIsUnpacked) {
-  // Of 16,384 x 4,097 pixels, none of which is there.
+  // Claims 16,384 x 4,097 pixels, but contains none.
   const std::string header = "\x89PNG\r\n\x1a\n" +
                              std::string(
                                  "\x00\x00\x00\x0D\x49\x48\x44\x52\x00\x00\x40\x00\x00\x00\x10\x01"
@@ -101,7 +101,7 @@ TEST(PngTest, AHugeImageIsRefusedBeforeItIsUnpacked) {
   EXPECT_THAT(DecodePng(header), FailsWith(ErrorCode::kTooLong, "16384 x 4097 pixels"));
 }
 
-// Python's imaging and plotting packages are the peers, where they are installed.
+// Compares with Python's imaging and plotting packages, if they are installed.
 TEST(PngTest, ReadsWhatOtherProgramsWrite) {
   auto folder = TempFolder::Make();
   ASSERT_THAT(folder, Succeeds());

@@ -50,7 +50,7 @@ TEST_F(RunFolderTest, ANameHasTimeTitleAndAttempt) {
 TEST_F(RunFolderTest, ASecondRunOfTheSameSecondHasAFolderOfItsOwn) {
   EXPECT_NE(Make("a", 0, 100, "x"), Make("a", 0, 100, "y"));
   EXPECT_EQ(ListRuns(out()).size(), 2u);
-  const std::string later = Make("A", 0, 100, "z");  // by name alone it would come first
+  const std::string later = Make("A", 0, 100, "z");  // sorted by name alone it would come first
   EXPECT_EQ(FindRun(out(), ""), later);
 }
 

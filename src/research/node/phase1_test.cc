@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 struct InstallCase {
   std::string name;
   std::vector<std::string> replies;
-  std::string end;  // part of exc_info; "": it is done
+  std::string end;  // part of exc_info; "": done
   std::size_t steps;
 };
 TEST_F(PhasesTest, PhaseOneEndsAsItsRepliesSay) {  // RSP-26, RSP-T8
@@ -158,7 +158,7 @@ TEST_F(PhasesTest, EachWorkspaceHasDataOfItsOwn) {  // 5.3: copy_data
   const std::string copy = work_.workspace + "/input/sub/x.csv";
   EXPECT_EQ(ReadFile(copy).value_or(""), "spoilt");
   EXPECT_EQ(ReadFile(Path("given/sub/x.csv")).value_or(""), "1,2\n");
-  // A resumed node keeps what it made of them; a new sandbox begins with fresh ones.
+  // A resumed node keeps what it made from them; a new sandbox begins with fresh ones.
   for (const bool same_sandbox : {true, false}) {
     if (!same_sandbox) {
       EXPECT_THAT(RemoveAll(work_.workspace), Succeeds());

@@ -393,7 +393,7 @@ TEST(PhaseFilesTest, ALinkOutOfTheWorkspaceIsNoOutput) {  // RSP-27
   EXPECT_EQ(MissingOutput(workspace, "empty"), "empty is empty");
   EXPECT_EQ(MissingOutput(workspace, "absent"), "absent was not written");
   EXPECT_EQ(MissingOutput(workspace, "link"), "link is no file of the workspace");
-  // A folder that leads out is neither written to nor emptied.
+  // A folder that leads out is neither written nor emptied.
   std::filesystem::create_directory_symlink("..", workspace + "/working");
   Artifacts artifacts;
   artifacts.expected_outputs = {"working/secret"};

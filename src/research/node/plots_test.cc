@@ -177,10 +177,10 @@ TEST_F(PlotsTest, ASeedPlotReadsTheDataOfAllReruns) {  // RSP-36, RSP-38
   const OwnSection* paths = rig_.caller.Section("seed_plot", "data_paths");
   ASSERT_NE(paths, nullptr);
   EXPECT_EQ(ToJson(paths->value), R"(["nodes/c/workspace/working/x.npy"])");
-  EXPECT_TRUE(rig_.Has("nodes/agg/workspace/nodes/agg"));  // a link to the nodes of the run
+  EXPECT_TRUE(rig_.Has("nodes/agg/workspace/nodes/agg"));  // through a link to the run's nodes
 }
 
-// Sees how it is started.
+// Records how it is started.
 class RecordingBackend final : public ExecBackend {
  public:
   explicit RecordingBackend(SandboxSpec* spec) : spec_(spec) {}
@@ -212,7 +212,7 @@ TEST_F(PlotsTest, ScriptsHaveNoNetworkWhateverTheConfigurationSays) {  // RSP-38
   EXPECT_THAT(spec.environment, ::testing::Contains("MPLBACKEND=Agg"));
 }
 
-// The real thing, where Python's numpy and matplotlib and the sandbox are.
+// With the real programs, if Python's numpy and matplotlib and the sandbox are available.
 TEST_F(PlotsTest, MatplotlibDrawsInTheSandboxOnAMachineThatHasIt) {  // RSP-38, RSP-T26
   rig_.services.environment = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"};
   rig_.services.backend = [](std::string_view) { return MakeLocalBackend({}); };

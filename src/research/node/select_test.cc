@@ -16,7 +16,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Metric Speed(double value) { return {{.name = "speed", .values = {{"x", value}}}}; }
 
-// A tree from rows: who, of whom, how it came about, good with a value or buggy.
+// Rows of a tree: id, parent, kind, and good with a value or buggy.
 struct Row {
   std::string id, parent;
   NodeKind kind = NodeKind::kDraft;
@@ -162,7 +162,7 @@ TEST(SelectTest, SeedRerunsAreNeitherPickedNorCounted) {
   EXPECT_EQ(BestNode(tree, "")->id, "a");
 }
 
-// FLT-73. Who is steered how, and what two slots then pick.
+// FLT-73. The steered nodes, and what two slots then pick.
 TEST(SelectTest, PeoplePinAndPrune) {
   const std::vector<Row> rows = {{"g", "", {}, 5.0}, {"h", "", {}, 1.0}, {"b", ""}};
   const struct {
@@ -225,7 +225,7 @@ TEST(SelectTest, TheSameSeedPicksTheSameAndAnotherOneDoesNot) {  // RSP-33
   EXPECT_NE(picks(1, 0), picks(1, 1));
 }
 
-// The first outputs for a known seed, computed with another implementation.
+// The first outputs for a known seed, computed by another implementation.
 TEST(SelectTest, TheSequenceIsThatOfTheSpecification) {
   SlotRandom random(0, "1_initial_implementation_1_preliminary", 0, 0);
   const double first = random.Next(), second = random.Next();
@@ -285,12 +285,12 @@ TEST(SelectTest, OnlyDataSetsThatAllGoodNodesReportCount) {
   tree.nodes[0].metric = Metric{{.name = "speed", .values = {{"x", 1}, {"big", 100}}}};
   tree.nodes[1].metric = Metric{{.name = "speed", .values = {{"x", 2}}}};
   EXPECT_EQ(BestNode(tree, "")->id, "b");
-  // A buggy node's data sets take nothing away.
+  // The data sets of a buggy node do not count.
   tree.nodes[1].is_buggy = true;
   EXPECT_EQ(BestNode(tree, "")->id, "a");
 }
 
-// As the tree grows, what was compared is not compared again; the order is that of all at once.
+// As the tree grows, nodes are not compared again; the order is that of a full comparison.
 TEST(SelectTest, ARankingKeepsUpWithItsTree) {
   const auto metric = [](double x, std::optional<double> big) {
     MetricSeries series{.name = "speed", .values = {{"x", x}}};

@@ -115,7 +115,7 @@ TEST(LiteratureTest, AnEntryBringsNoCommandThatAPaperMayNotHave) {  // RSP-42, R
     EXPECT_THAT(bibtex, ::testing::Not(HasSubstr("\\"))) << title;
     EXPECT_THAT(bibtex, ::testing::Not(HasSubstr("^^"))) << title;
   }
-  // Accents and mathematics stay.
+  // Accents and mathematics are kept.
   const std::string kept = R"(P\'olya {\"u} $O(n \log n)$ \& \emph{more})";
   EXPECT_THAT(BibtexText(ParseBibtex("@misc{k, title={" + kept + "}, year={1999}}")),
               HasSubstr(kept));

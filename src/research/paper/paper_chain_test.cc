@@ -1,4 +1,4 @@
-// The whole end of a run with the real caller: every prompt fits its layout, every reply its form.
+// The end of a run with the real caller: prompts fit their layouts, replies their forms.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ std::string PaperText() {
   return "```latex\n" + tex + "```";
 }
 
-// By the beginning of the label; longer ones first.
+// Chosen by label prefix; longer ones first.
 std::string Answer(const ScriptedCall& call) {
   static const std::pair<std::string_view, std::string> kAnswers[] = {
       {"plotting_code", "One curve.\n```python\nprint(1)\n```"},

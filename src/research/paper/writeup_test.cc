@@ -38,7 +38,7 @@ class WriteupTest : public ::testing::Test {
     return paper ? *paper : Paper();
   }
   void WithoutLatex() { rig_.script->On("command -v *"); }
-  // A LaTeX that fails for documents that hold `\bad`.
+  // A LaTeX that fails for documents containing `\bad`.
   void WithLatex() {
     rig_.script->On("command -v *").Says("latexmk\npdflatex\n");
     rig_.script->On("latexmk *")
@@ -103,7 +103,7 @@ TEST_F(WriteupTest, TheLastVersionThatCompiledIsKept) {  // RSP-43
   const OwnSection* checker = rig_.caller.Section("writeup_reflection", "checker");
   ASSERT_NE(checker, nullptr);
   EXPECT_THAT(ToJson(checker->value), HasSubstr("Undefined control sequence"));
-  // Of the third reflection: the versions before the newest, which it has as a section.
+  // In the third reflection: the versions before the newest, which is a section.
   const OwnSection* history = rig_.caller.Section("writeup_reflection", "history");
   ASSERT_NE(history, nullptr);
   ASSERT_EQ(history->turns.size(), 4U);
@@ -144,7 +144,7 @@ TEST_F(WriteupTest, PartsThatNobodyWroteAreRefusedAndFailTheStep) {  // FLT-62
   EXPECT_THAT(rig_.caller.refusals[1], HasSubstr("this is not written yet: To be written: the m"));
   EXPECT_THAT(paper.failure, HasSubstr("paper/paper.tex is not written: line "));
   EXPECT_EQ(paper.pdf, "");
-  EXPECT_EQ(rig_.Read("paper/paper.tex"), partly);  // the best there is, for a person
+  EXPECT_EQ(rig_.Read("paper/paper.tex"), partly);  // the best available, for a person
   EXPECT_EQ(rig_.caller.Count("writeup_reflection"), 0U);
   EXPECT_THAT(rig_.script->commands(), IsEmpty());
   const auto reviewed = ReviewPaper(rig_.services, rig_.results, {});
@@ -189,7 +189,7 @@ TEST(PaperTemplateTest, TheBuiltInTemplatePassesTheChecks) {  // RSP-43
   EXPECT_THAT(CheckLatex(*tex, {}), IsEmpty());
 }
 
-// The real thing, where LaTeX and the sandbox are.
+// With the real programs, if LaTeX and the sandbox are available.
 class RealLatexTest : public WriteupTest {
  protected:
   void SetUp() override {

@@ -41,7 +41,7 @@ class ResourcesTest : public ::testing::Test {
     return ReadResourceFile(text, {.file = "res.yml", .folder = temp_.path()});
   }
 
-  // The index of a file with the resource `mesh` and one item.
+  // Returns the index of a file with the resource `mesh` and one item.
   ResourceIndex IndexOf(std::string_view item) const { return Prepared(item).index; }
   PreparedResources Prepared(std::string_view item, const std::string& run_folder = "") const {
     const auto file = Read(fmt::format(
@@ -128,7 +128,7 @@ TEST_F(ResourcesTest, AnyTextIsReadOrRefused) {
 TEST_F(ResourcesTest, ClassesAndPhasesDecideWhatIsShownAndFlagsWin) {  // RSP-17
   const struct {
     ResourceClass kind;
-    std::string_view tree, content;  // digits of the phases
+    std::string_view tree, content;  // phases as digits
     ItemLimits limits;
   } kRows[] = {
       {ResourceClass::kTemplate, "012", "012", {12, 3500, 12'000}},
@@ -184,7 +184,7 @@ TEST_F(ResourcesTest, AnIndexHasTheTreeAndTheTexts) {  // RSP-18
                                                  "data.bin", "src/", "src/main.c"}));
   std::vector<std::string> shown;
   for (const ResourceText& text : item.texts) shown.push_back(text.path);
-  // No data.bin: it is no text.
+  // Without data.bin, which is not text.
   EXPECT_EQ(shown, (std::vector<std::string>{"README.md", "a/b/c/d/e.txt", "src/main.c"}));
 }
 
@@ -270,7 +270,7 @@ TEST_F(ResourcesTest, TemplatesAreCopiedAndTheSnapshotIsWritten) {  // RSP-19, R
        {"digest", "file", "sha256", "normalised", "items", "created_at", "phase_mode"}) {
     EXPECT_TRUE(snapshot->as_object().contains(key)) << key;
   }
-  // A second time nothing changes, its time neither.
+  // The second time nothing changes, not even the creation time.
   EXPECT_EQ(Prepared(kTemplate, run).index.created_at, ready.index.created_at);
 }
 
@@ -300,7 +300,7 @@ TEST_F(ResourcesTest, MemoryGetsTheIndexAndARecordOfEachItem) {  // RSP-19
   ASSERT_TRUE(store) << store.error().message;
   const ResourceIndex index = IndexOf(kTemplate);
   ASSERT_TRUE(RememberResources(index, **store));
-  ASSERT_TRUE(RememberResources(index, **store));  // a resume: nothing twice
+  ASSERT_TRUE(RememberResources(index, **store));  // a resume adds nothing twice
   const auto view = (*store)->Snapshot(memory::kRootBranch);
   ASSERT_TRUE(view);
   ASSERT_TRUE(view->Core("RESOURCE_INDEX"));
@@ -339,7 +339,7 @@ TEST(ExcerptTest, ALongTextHasItsHeadItsEndAndWhatWent) {  // RSP-18
   }
 }
 
-// A repository on this machine, as git fetches any other.
+// A local repository, which git fetches like any other.
 class FetchTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -384,7 +384,7 @@ TEST_F(FetchTest, ACommitATagAndTheDefaultBranchAreFetched) {  // RSP-20
     EXPECT_EQ(ReadFile(folder + "/a.txt"), example.text);
     EXPECT_EQ(fetched.head.size(), 40u);
     EXPECT_EQ(fetched.head == first_, example.ref == first_);
-    // What is there is not fetched again.
+    // An existing one is not fetched again.
     ASSERT_TRUE(WriteFileAtomic(folder + "/a.txt", "mine\n"));
     EXPECT_EQ(FetchRepository(origin, folder, {}).head, fetched.head);
     EXPECT_EQ(ReadFile(folder + "/a.txt"), "mine\n");

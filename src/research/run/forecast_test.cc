@@ -76,8 +76,8 @@ TEST_F(ForecastTest, MoneyNeedsThePriceOfEachRoleThatIsAsked) {
   EXPECT_THAT(ForecastText(Of(before)), HasSubstr("2.5000 USD: the run ends there"));
 }
 
-// What the table of calls assumes is near to what a run of the rig asks, and the measure of that
-// run is what it took.
+// The table of calls is close to what a run of the rig asks, and measuring that run gives what it
+// used.
 TEST_F(ForecastTest, ARunTakesWhatItsForecastSays) {
   ASSERT_TRUE(rig_.Start());
   const MeasuredRuns measured = MeasureRuns(rig_.folder().substr(0, rig_.folder().rfind('/')));

@@ -34,7 +34,7 @@ class OwnRun {
   // Checks an existing run. Errors: kRefused for files that this user has neither written nor
   // approved, and those of CheckRunFolder.
   Status Check() const;
-  // For RunOrder::approve; empty with kGiven: approvals that a caller vouches for are not stored.
+  // For RunOrder::approve; empty with kGiven: what other callers vouch for is not remembered.
   std::function<Status(std::string_view name, std::string_view text)> Approver() const;
 
  private:

@@ -1,5 +1,5 @@
-// A run that is killed after each event of its journal, one process after another, and goes on each
-// time: it ends as the run that nobody killed (RSP-T20).
+// A run that is killed after each event of its journal, one process after another, and resumed each
+// time, ends like a run that nobody killed (RSP-T20).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,12 +20,12 @@ namespace fs = std::filesystem;
 
 enum class Ended : std::uint8_t { kDone, kKilled, kFailed };
 
-// Events that a resume adds anew; to be killed at one of them would never end.
+// Events that every resume adds: killing at one of them would never end.
 bool IsNews(const store::Event& event) {
   return event.type != "run.resumed" && event.type != "run.finished" && event.type != "warning";
 }
 
-// The run in a process of its own, which is killed once it added `events` to the journal; 0: never.
+// Runs in a child process that is killed after adding `events` events to the journal; 0: never.
 Ended RunInChild(RunRig& rig, RunOrder::Mode mode, int events) {
   const pid_t child = fork();
   if (child == 0) {
@@ -46,17 +46,17 @@ bool IsCompared(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   return !path.starts_with("objects/") && name.find(".sqlite") == std::string::npos &&
          name != "lock" && !name.ends_with(".html") &&
-         // Lines are added before the event that they belong to, which a kill may come between.
+         // Lines are added before their event, and a kill may come in between.
          !name.ends_with(".jsonl");
 }
 
-// How long memory took to be laid out is the one measure in a prompt's log.
+// The time for laying out memory is the only measured value in a prompt's log.
 std::string WithoutDurations(const std::string& text) {
   static const std::regex kDuration(R"re(("duration_seconds": )[0-9.e-]+)re");
   return std::regex_replace(text, kDuration, "$1");
 }
 
-// Path and content of the files that a run wrote, its prompts among them.
+// Returns path and content of the files that a run wrote, including its prompts.
 std::map<std::string, std::string> FilesOf(const std::string& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {

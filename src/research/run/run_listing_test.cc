@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// FLT-117: what `dossier runs` knows of a run of research.
+// FLT-117: what `dossier runs` shows about a research run.
 class RunListingTest : public ::testing::Test {
  protected:
   RunListing Make(std::string journal_folder) {

@@ -22,7 +22,7 @@ using ::testing::Not;
 
 constexpr std::string_view kStage = "1_initial_implementation_1_preliminary";
 
-// RSP-T23: a run as its journal tells of it, in any state.
+// RSP-T23: a run in any state, as read from its journal.
 class RunStatusTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -52,12 +52,12 @@ class RunStatusTest : public ::testing::Test {
     node.exec_time = 41.2;
     if (speed) node.metric = Metric{{.name = "speedup", .values = {{"large", *speed}}}};
     if (!speed) node.exc_type = "CompilationError";
-    // A text that is too long for an event, and so is kept elsewhere.
+    // A text too long for an event is stored elsewhere.
     node.code = std::string(10'000, 'c');
     return node;
   }
 
-  // Two programs and a rerun are done, a fourth is being made.
+  // Two programs and a rerun are done, and a fourth is in progress.
   void FillTree() {
     Finish(NodeOf("aaaaaaaa1111", 0, std::nullopt));
     Node improve = NodeOf("bbbbbbbb2222", 1, 3.12);
@@ -123,8 +123,8 @@ std::vector<Node> Chain(int length) {
   return nodes;
 }
 
-// A search over all nodes for each of them would take 16 times as long for four times as many; a
-// call for each level of the chain does not fit onto the stack.
+// A search over all nodes for each of them would take 16 times as long for four times as many;
+// recursion over the chain would overflow the stack.
 TEST(TreeTextTest, AHundredThousandNodesInAChainAreShownInLinearTime) {  // FLT-90
   constexpr int kNodes = 100'000;
   std::string text;
@@ -138,8 +138,8 @@ TEST(TreeTextTest, AHundredThousandNodesInAChainAreShownInLinearTime) {  // FLT-
   EXPECT_LT(text.size(), kNodes * 200u);
 }
 
-// What a hand made of a journal: parents and originals in a ring, and an id that each level has
-// twice, so that what is below would be shown twice for each.
+// A journal edited by hand: parents and originals form a cycle, and an id occurs twice per level,
+// so that its descendants would be shown twice for each.
 TEST(TreeTextTest, EachNodeOfADamagedTreeIsShownOnce) {
   std::vector<Node> ring, twice;
   for (int i = 0; i < 50; ++i) {
@@ -179,8 +179,8 @@ TEST_F(RunStatusTest, WhatModelsAndProgramsWroteIsNoEscapeSequence) {  // FLT-72
   EXPECT_THAT(TreeText(History(), 0), HasSubstr("draft 1 size * 99999999 draft"));
 }
 
-// FLT-71: a number that is no number, and a program without a valid plot, are counted as buggy by
-// all who count, and reruns by nobody.
+// FLT-71: a value that is not a number, and a program without a valid plot, count as buggy in every
+// view, and reruns count in none.
 TEST_F(RunStatusTest, StatusReportAndPageCountTheSame) {
   FillTree();
   Finish(NodeOf("eeeeeeee5555", 4, std::numeric_limits<double>::quiet_NaN()));
@@ -307,7 +307,7 @@ TEST_F(RunStatusTest, AReportIsMadeOfAKilledRunToo) {
 TEST_F(RunStatusTest, AnEventIsALineForAPerson) {
   Node node = NodeOf("bbbbbbbb2222", 1, 3.12);
   JsonObject json = NodeJson(node);
-  json["code"] = JsonObject{{"sha256", "…"}};  // as a long text stands in an event
+  json["code"] = JsonObject{{"sha256", "…"}};  // the form of a long text in an event
   EXPECT_EQ(EventLine({.type = "node.finished", .data = {{"node", json}}}),
             "  bbbbbbbb draft  speedup↑[large:3.12]  41.2 s");
   EXPECT_EQ(EventLine({.type = "warning", .data = {{"text", "no plot"}}}), "warning: no plot");

@@ -22,7 +22,7 @@ Result<std::string> Steer(const RunRig& rig, SteerKind kind, const std::string& 
   return done.line;
 }
 
-// Cancelled when so many nodes have ended.
+// Cancels the run when `nodes` nodes have ended.
 void RunUntil(RunRig& rig, int nodes) {
   CancelSource source;
   rig.watch = [&, ended = 0](const store::Event& event) mutable {
@@ -40,14 +40,14 @@ std::string PicksOf(const RunRig& rig, std::string_view stage, std::int64_t roun
   return "";
 }
 
-// FLT-73: a run that is at work takes an order before its next round, and its prompts hold a hint.
+// FLT-73: an active run takes an order before its next round, and its prompts contain a hint.
 TEST(RunSteeringTest, ALiveRunTakesOrdersAtItsNextRound) {
   RunRig rig;
   rig.config.stages[0] = StageCap{4};
   std::string pinned;
   rig.watch = [&](const store::Event& event) {
     if (event.type != "node.finished" || !pinned.empty()) return;
-    // The first draft has ended, the second is being made: the round of debugging comes next.
+    // The first draft has ended, the second is in progress: the debugging round is next.
     pinned = TextAt(*Find(event.data, "node"), "id");
     EXPECT_THAT(*Steer(rig, SteerKind::kPin, "draft 1"),
                 HasSubstr("draft 1 is pinned from the next round on"));
@@ -73,7 +73,7 @@ TEST(RunSteeringTest, WithoutAHintPromptsSayNothingOfOne) {
   }
 }
 
-// The order waits for the resume, which selects the same whenever it is killed again.
+// The order waits for the resume, which selects the same even if it is killed again.
 TEST(RunSteeringTest, ARunThatIsNotAtWorkTakesItWhenItGoesOn) {
   RunRig rig;
   RunUntil(rig, 1);  // in the first round: the next one is not selected yet
@@ -115,7 +115,7 @@ TEST(RunSteeringTest, WhatCannotBeIsRefusedAndWhatIsAlreadyLeavesNothing) {  // 
   EXPECT_THAT(Steer(rig, SteerKind::kPin, "nothing"), FailsWith(ErrorCode::kNotFound, "no node"));
 }
 
-// A stopped run whose first stage, of two good programs, has ended.
+// A stopped run whose first stage, with two good programs, has ended.
 Result<RunOutcome> StageOne(RunRig& rig) {
   rig.draft = "// value 40";
   RunOrder order = rig.Order(RunOrder::Mode::kStart);
@@ -141,7 +141,7 @@ TEST(RunSteeringTest, AnOrderAtAStagesEndDecidesWhatTheNextBeginsWith) {
     EXPECT_EQ(history.results.stages[1].tree.nodes.front().inherited_from_node_id, second);
     EXPECT_EQ(history.results.stages[0].best_node, second);
     EXPECT_NE(history.results.Best()->steer, Steer::kPruned);
-    ASSERT_TRUE(research::Run(order, CancelToken()));  // the journal says the same again
+    ASSERT_TRUE(research::Run(order, CancelToken()));  // the journal gives the same again
   }
 }
 
@@ -166,7 +166,7 @@ TEST(RunSteeringTest, WhatNoStageCouldHeedIsRefusedWithTheReason) {
   EXPECT_THAT(Steer(rig, SteerKind::kPrune, "draft 2"),
               FailsWith(ErrorCode::kInvalidArgument, "no program that works is left"));
   RunRig buggy;
-  buggy.config.num_workers = 1;  // one of two faulty drafts is mended
+  buggy.config.num_workers = 1;  // one of two faulty drafts is fixed
   RunOrder order = buggy.Order(RunOrder::Mode::kStart);
   order.until = Step::kStage1;
   order.stages = {1, 2};
@@ -255,7 +255,7 @@ TEST(RunSteeringTest, ANodeThatTheSearchHasLeftBehindIsNotSteered) {
   rig.watch = {};
   EXPECT_THAT(Steer(rig, SteerKind::kPin, "draft 1"),
               FailsWith(ErrorCode::kInvalidArgument, "draft 1 is of 1_initial_implementation"));
-  // The best one stands in stage 2 as a copy, which is called as it is.
+  // In stage 2 the best node is a copy, with the same name.
   EXPECT_TRUE(Steer(rig, SteerKind::kHint, "debug 1", "larger blocks"));
   ASSERT_TRUE(rig.Resume());
 }

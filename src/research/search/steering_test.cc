@@ -38,7 +38,7 @@ TEST_F(SteeringTest, OrdersAreTakenOnceAndARoundThatWasSelectedKeepsItsOwn) {  /
   ASSERT_TRUE(log_->Add("round.selected", "s/1", {{"steered", 2}}));
   ASSERT_THAT(LeaveOrder(folder(), {.kind = SteerKind::kFree, .node = "a", .time = "2"}),
               Succeeds());
-  // As a resume sees it: the round of before has what it had, the next one has all.
+  // A resume sees the earlier round with its orders, and the next one with all.
   log_.reset();
   log_ = *RunLog::Reopen(folder(), SystemClock(), {});
   Steering again(log_.get());

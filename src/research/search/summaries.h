@@ -5,8 +5,7 @@
 //   request.sections = {{"summaries", FilterSummaries(all, SummaryFilter::kCitations)}};
 //
 // Stages 1 and 2 share baseline_summary.json; the later one overwrites it. Without a model's answer
-// the text is made from the records. Thread-safety: functions over their arguments and the run
-// folder.
+// the text is made from the records. Thread-safety: functions over arguments and the run folder.
 
 #ifndef DOSSIER_RESEARCH_SEARCH_SUMMARIES_H_
 #define DOSSIER_RESEARCH_SEARCH_SUMMARIES_H_

@@ -57,7 +57,7 @@ TEST(TreePageTest, NodesHaveShortNamesAndNoIdIsInTheDrawing) {  // FLT-75
     EXPECT_THAT(drawn, HasSubstr(fmt::format("</tspan> {}</text>", name)));
   }
   EXPECT_THAT(drawn, Not(HasSubstr(">aaaa")));
-  EXPECT_THAT(drawn, Not(HasSubstr("draft 2")));  // the copy is called as its original
+  EXPECT_THAT(drawn, Not(HasSubstr("draft 2")));  // the copy has its original's name
 }
 
 TEST(TreePageTest, EachMetricIsPlottedOverTheNodesWithTheBestSoFar) {  // FLT-75
@@ -73,7 +73,7 @@ TEST(TreePageTest, EachMetricIsPlottedOverTheNodesWithTheBestSoFar) {  // FLT-75
   EXPECT_EQ(CountOf(html, "<figure class=\"plot\">"), 1U);
   EXPECT_THAT(html, HasSubstr("<figcaption>speedup↑, logarithmic</figcaption>"));
   EXPECT_EQ(CountOf(html, "<a class=\"point "), 4U);
-  EXPECT_THAT(html, HasSubstr(">1e-09</text>"));  // the least is no 0.0000
+  EXPECT_THAT(html, HasSubstr(">1e-09</text>"));  // the smallest is not 0.0000
   const std::size_t path = html.find("class=\"sofar\"");
   ASSERT_NE(path, std::string::npos);
   // From 3.12 up to 5, and not down to 2.

@@ -13,8 +13,7 @@
 namespace dossier::research {
 
 // Returns a function that opens the model that `config` gives a role ("feedback"), else that of
-// role `code`. `open` takes a model's name; if it fails, its error is returned and it is retried
-// next time.
+// role `code`. `open` takes a model's name. Errors: those of `open`, which is retried next time.
 driver::OpenModel OpenByRole(const RunConfig& config, driver::OpenModel open);
 
 }  // namespace dossier::research

@@ -56,7 +56,7 @@ TEST(NodeTest, EveryFieldIsWrittenAndReadBack) {
   const auto again = ReadNode(json);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(NodeJson(*again), json);
-  // No field is left at its default, so that one that is not read back would be seen.
+  // No field has its default, so that a field that is not read back would be noticed.
   const JsonObject empty = NodeJson(Node{.id = "x", .kind = NodeKind::kDraft});
   for (const auto& [name, value] : json) EXPECT_NE(value, empty.at(name)) << name;
   for (const std::string_view field :

@@ -23,7 +23,7 @@ class RunLogTest : public ::testing::Test {
     return *std::move(log);
   }
 
-  // Of an event that must be there.
+  // Returns the data of an event that must exist.
   static Json DataOf(const RunLog& log, std::string_view type, std::string_view key) {
     const auto event = log.Recorded(type, key);
     EXPECT_TRUE(event && *event) << type << " " << key;
