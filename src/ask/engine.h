@@ -53,14 +53,14 @@ enum class Mode { kAuto, kDirect, kRecursive };
 enum class Profile { kAuto, kSmall, kLarge };
 enum class Forcing { kFull, kReference, kNone };
 enum class CacheUse { kOn, kOff, kRefresh };  // kRefresh: ask again and keep the new reply
-// How old turns are compacted when a prompt gets too long: rules and a model's summary, rules only,
-// or never (the oldest turns are dropped).
+// The method for compacting old turns when a prompt gets too long: rules and a model's summary,
+// rules only, or none (the oldest turns are dropped).
 enum class Compacting { kAuto, kRules, kOff };
-// What quotes, references and numbers of an answer must prove: nothing (they are only looked up),
-// that they are true, or that each has evidence. kOff: they are not looked up at all.
+// The proof required for quotes, references and numbers of an answer: none (they are only looked
+// up), that they are true, or that each has evidence. kOff: they are not looked up at all.
 enum class CitationCheck { kCheck, kHeld, kAll, kOff };
 enum class BlockPolicy { kUntilError, kAll, kFirst };
-// How much of its code's output the root model is shown: all of it (within the limits), only its
+// The part of its code's output that the root model is shown: all (within the limits), only its
 // sizes, or nothing. Errors and the names of variables are always shown.
 enum class Observe { kFull, kSizes, kNone };
 enum class RunStatus { kFinal, kExtracted, kPartial, kNone, kInterrupted, kFailed };
@@ -200,7 +200,7 @@ struct Outcome {
   std::optional<std::vector<OutFile>> files;  // written by code; unset without Request::out
   std::optional<sandbox::IsolationReport> sandbox;
   std::optional<Error> error;  // why the run ended early
-  // For kCompared: what differs from the record, one sentence each.
+  // For kCompared: the differences from the record, one sentence each.
   std::vector<std::string> differences;
 
   Json ToJson() const;    // dossier.ask/1
@@ -233,7 +233,7 @@ struct EngineOptions {
   const driver::BoundModel& child_model() const { return child ? *child : sub; }
 };
 
-// What --dry-run prints: the decision on the mode, and the first messages.
+// The output of --dry-run: the decision on the mode, and the first messages.
 struct Plan {
   Mode mode = Mode::kRecursive;
   std::int64_t tokens = 0, threshold = 0;
@@ -247,8 +247,8 @@ struct Plan {
   std::vector<std::string> warnings;  // from the sections that the user's layouts add
 };
 
-// How to continue a run from the journal. `request` must be the one that the run was started with,
-// except for limits and for what a fork edits.
+// The way to continue a run from the journal. `request` must be the one that the run was started
+// with, except for limits and for what a fork edits.
 //
 //   engine.Resume({.run = id}, request, cancel, events);     // asks nothing twice
 //

@@ -75,7 +75,7 @@ class SpendGuard {
   std::optional<Error> refused_;
 };
 
-// What runs used: requests sent, tokens both ways, nano-dollars as far as known.
+// The usage of runs: requests sent, tokens both ways, nano-dollars as far as known.
 struct Spent {
   std::int64_t calls = 0, tokens = 0, nano_usd = 0;
 };
@@ -89,7 +89,7 @@ struct WindowBudget {
   std::optional<std::int64_t> calls, tokens;
   std::optional<double> usd;
 };
-// What `spent` leaves of the budget, as limits for the next run; a field is unset if it has no
+// The rest of the budget after `spent`, as limits for the next run; a field is unset if it has no
 // limit. Errors: kLimit if nothing is left, naming the limit and the window.
 struct WindowRest {
   std::optional<std::int64_t> calls, tokens;

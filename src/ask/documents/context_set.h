@@ -56,7 +56,7 @@ struct ContextOptions {
   // Opens a file for reading, for a caller that must check each file's real location; unset: any
   // file may be read. Its errors become those of the load.
   std::function<Result<UniqueFd>(const std::string& path)> open;
-  // Whether files in folders that contain secrets are read as well.
+  // Controls whether files in folders that contain secrets are read as well.
   enum class Secrets : std::uint8_t { kLeftOut, kRead } secrets = Secrets::kLeftOut;
   // If set, keys and passwords in files are replaced by [redacted:KIND] in everything that is kept.
   // The value is the option that a person can add to prevent that: "--allow-secrets".
@@ -93,7 +93,7 @@ struct ContextDocument {
   inspect::Description description;
   std::vector<std::string> warnings;            // as StoredText::changed, if known at once
   std::optional<inspect::SqliteFile> database;  // of an SQLite file, readable only by sql()
-  // What `inspect` says about the file if code is served something else: a database, whose
+  // Description by `inspect` of the file if code is served something else: a database, whose
   // `description` is its schema's, or a compressed file, with its compression.
   std::optional<inspect::Description> database_file;
   struct Packed {

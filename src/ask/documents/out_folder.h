@@ -39,8 +39,8 @@ JsonArray OutFilesJson(const std::vector<OutFile>& files);
 
 class OutFolder {
  public:
-  // What the folder may contain. kOfThisRun: the run started with this folder and is repeated from
-  // its start; a file that code writes again replaces the earlier one.
+  // The permitted content of the folder. kOfThisRun: the run started with this folder and is
+  // repeated from its start; a file that code writes again replaces the earlier one.
   enum class Held { kNothing, kOfThisRun };
   // Creates the folder and its parents if missing. Errors: kUsage if it contains anything else
   // (whose origin would be unclear) or is not a folder; kIo, kPermission.

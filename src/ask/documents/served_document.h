@@ -68,7 +68,7 @@ class CharacterIndex {
   std::uint64_t count_ = 0;
 };
 
-// What every method needs besides the document.
+// The parameters that every method needs besides the document.
 struct ServedCall {
   const Arguments& arguments;
   std::string& raw_out;
@@ -89,7 +89,7 @@ class ServedDocument {
   // `document` must outlive this.
   explicit ServedDocument(const TextDocument& document) : document_(document) {}
 
-  // Which indexes exist already.
+  // The indexes that exist already.
   struct Built {
     bool lines = false, characters = false, records = false;
   };

@@ -33,7 +33,7 @@
 
 namespace dossier::ask {
 
-// What the prompts say about the context; made once per run.
+// The prompts' information about the context; made once per run.
 struct Metadata {
   std::string documents, doc_count;  // "1 document", "1"
   std::string total_chars, doc_sizes, hint;
@@ -87,7 +87,7 @@ class CallLoop {
   const std::vector<Passage>& passages_shown() const;
 
  private:
-  // How a turn ended: with an answer, the end of the call, or feedback for the next turn.
+  // The end of a turn: an answer, the end of the call, or feedback for the next turn.
   struct TurnEnd {
     std::optional<Offer> accepted;
     std::string stop_reason;  // not empty: continue with extraction
@@ -95,7 +95,7 @@ class CallLoop {
     std::optional<Error> error;
   };
 
-  // How a block ended. Later blocks rely on its effects, so the rest of a reply runs only after
+  // The end of a block. Later blocks rely on its effects, so the rest of a reply runs only after
   // blocks that ended whole.
   struct BlockEnd {
     enum class Kind { kWhole, kRaised, kRefused } kind = Kind::kWhole;
@@ -177,7 +177,7 @@ class CallLoop {
   Result<assembly::Assembled> ClosingPrompt(const std::string& reason);
   std::optional<Offer> ReadClosing(const model::Reply& reply);
   CallResult KeepDraft(RunStatus status, std::optional<Error> error);
-  // For an interrupting signal: returns the answers of the vote so far, else the draft.
+  // Ends the call after a signal: returns the answers of the vote so far, else the draft.
   CallResult Interrupted(Error error);
   CallResult Ended(RunStatus status);
   void WarnOfSkippedRows();
@@ -218,7 +218,7 @@ class CallLoop {
   std::optional<Offer> draft_;                    // newest answer handed in but not accepted
   std::optional<AnswerKind> wanted_;              // unset: not asked yet
   std::optional<NamedValues> named_values_;       // unset: not looked for yet
-  // Of the question and the answer being checked: in running text, and in all documents.
+  // Rarity of the words of question and checked answer: in running text, and in all documents.
   WordRarity rarity_, all_words_;
   // Tallies: not yet reported in feedback; of the whole call; of the newest block.
   SubcallTally untold_, all_subcalls_, newest_block_;

@@ -51,7 +51,7 @@ class Evidence {
   // Returns true if a block without error has touched data, in this or an earlier attempt.
   bool touched_data() const { return touched_data_; }
   bool printed_anything() const { return !printed_.empty(); }
-  // What came from data, newest last.
+  // The texts that came from data, newest last.
   const std::vector<std::string>& shown() const { return shown_; }
   // The printed part of shown(), without the answers handed in.
   const std::vector<std::string>& outputs() const { return outputs_; }
@@ -66,7 +66,7 @@ class Evidence {
   // does), one sentence each, except parts with as many rows as the question names, documents that
   // it names, and parts that it asks for according to the model. `sizes` are the context's sizes.
   std::vector<std::string> LeftOut(std::string_view answer, std::string_view sizes) const;
-  // What the newest clean block searched for in texts.
+  // The texts that the newest clean block searched for.
   const std::vector<std::string>& searched() const { return searched_; }
   // Returns a date, or another text with three or more numbers, to which the newest clean block is
   // limited although neither the question nor earlier output names it; empty if there is none.

@@ -46,7 +46,7 @@ struct GateSituation {
   enum class LastChance { kNo, kYes } last_chance = LastChance::kNo;  // last turn, or past a limit
   // Whether a block has read the context or an answered request has seen part of it.
   enum class Explored { kNo, kYes } explored = Explored::kNo;
-  // What clean blocks printed from data, without texts that their code contains.
+  // The output of clean blocks from data, without texts that their code contains.
   const std::vector<std::string>* shown = nullptr;
   const std::vector<std::string>* outputs = nullptr;  // `shown` without answers that were handed in
   // Returns true if outputs show values that occur in the data (ShowsValues). Unset: unknown.

@@ -58,7 +58,7 @@ struct Citation {
   JsonObject ToJson() const;
 };
 
-// How a quote must match the text.
+// The way a quote must match the text.
 //
 // kFolded: as above. kExact, for answers that must prove what they say: case matters, words must be
 // whole, and the amount of white space is ignored, but the lines of a multi-line quote keep their

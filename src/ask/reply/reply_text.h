@@ -16,8 +16,8 @@ namespace dossier::ask {
 // Why generation ended. kStop: the model's own end or a stop sequence; kLength: the token limit.
 enum class ReplyFinish { kStop, kLength, kOther };
 
-// Which slips are tolerated: those of all models, or additionally those of models with 1 to 3
-// billion parameters (small-models.md 11).
+// The slips that are tolerated: those of all models, or also those of models with 1 to 3 billion
+// parameters (small-models.md 11).
 enum class ModelSize { kLarge, kSmall };
 
 struct CleanReply {

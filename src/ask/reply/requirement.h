@@ -1,5 +1,5 @@
-// What a caller requires of an answer, besides the engine's own checks: that it fits a JSON Schema,
-// or that a program of the caller accepts it.
+// Requirements of a caller on an answer, besides the engine's own checks: that it fits a JSON
+// Schema, or that a program of the caller accepts it.
 //
 //   request.requirements.push_back(RequireSchema(schema));
 //   request.requirements.push_back(RequireCommand({.line = "./check.py"}));
@@ -57,7 +57,7 @@ struct Requirement {
 // code fence around a text. If the value has numbers as strings, the text must be the exact JSON.
 Requirement RequireSchema(const model::JsonSchema& schema);
 
-// What the model is told about a program that checks its answers.
+// The text that tells the model about a program that checks its answers.
 inline constexpr std::string_view kToldOfCheck =
     "A program checks it; what it finds wrong comes back.";
 

@@ -46,7 +46,7 @@ std::string TruncateCodeOutput(std::string_view output,
 // Returns the limit for all blocks of one turn together: a quarter of the context, at least 2,000.
 std::uint64_t ShareOfCorpusLimit(std::uint64_t context_chars);
 
-// What a block printed, or the part of it that was kept.
+// The output that a block printed, or the part of it that was kept.
 struct PrintedOutput {
   std::string text;
   std::uint64_t characters = 0;  // of the whole output, if that is more than `text`

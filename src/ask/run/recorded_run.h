@@ -36,14 +36,14 @@ Status CheckUnfinished(store::Journal& journal, const std::string& run);
 // started. Errors: kNotFound, naming one that is neither there nor stored.
 Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal, const std::string& run);
 
-// What a fork changes; an empty field means no change.
+// The changes that a fork makes; an empty field means no change.
 struct ForkEdits {
   std::string question, model;
   std::string code;  // its first new block
   std::string from;  // set by EditsOf: the run that was forked; empty: not a fork
 };
 
-// Who holds a new fork: the process that made it, or nobody yet, so that any process may resume it.
+// The holder of a new fork: the process that made it, or none yet, so that any may resume it.
 enum class ForkHeld : std::uint8_t { kByThisProcess, kByNobody };
 
 // Makes a new run that holds the events of `run` up to the end of turn `turn` of its root call (0:

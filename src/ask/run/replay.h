@@ -54,7 +54,7 @@ class Replay {
   // Errors: kNotFound (no such run); kDamaged or kIo (a body cannot be read).
   static Result<std::shared_ptr<Replay>> Read(store::Journal& journal, const std::string& run);
 
-  // How an event compares with the record.
+  // The result of comparing an event with the record.
   struct Taken {
     enum class Kind : std::uint8_t { kNew, kRecorded, kDiverged } kind = Kind::kNew;
     std::int64_t at = 0;        // for kDiverged: the recorded event that came out differently

@@ -1,4 +1,4 @@
-// What code gets back for a request to a model: one reply, or an ordered batch of replies.
+// The result that code gets for a request to a model: one reply, or an ordered batch of replies.
 //
 //   Give(CodeReply{.text = "Bern", .about = {{"finish", "stop"}}}, *reply);
 //   const auto batch = std::make_shared<BatchReply>(prompts.size(), reply);

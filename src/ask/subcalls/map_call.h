@@ -33,7 +33,7 @@ class MapCall {
              TaskGroup& tasks);
 
  private:
-  // Where the texts are in the context, to account for what models have read.
+  // The places of the texts in the context, to account for what models have read.
   struct Place {
     enum class Kind { kParts, kRecords, kSlices } kind = Kind::kParts;
     std::int64_t document = 0, first = 0;  // for records: the number of the first one
@@ -57,7 +57,7 @@ class MapCall {
     bool read = false;  // a model was shown the text and its reply was complete
   };
   using Outcomes = std::vector<Outcome>;
-  // What is asked about texts: which label fits, or whether the run's question asks for them.
+  // The question about texts: which label fits, or whether the run's question asks for them.
   enum class About { kLabels, kQuestion };
   using Batch = std::vector<std::size_t>;  // indexes of texts
   using Take = std::function<void(const Batch& batch, const Result<model::Reply>& reply)>;
@@ -71,7 +71,7 @@ class MapCall {
     Report report;
     Outcomes outcomes;
     std::vector<std::optional<std::string>> keys;  // of the texts, if labels are remembered
-    // What the replies so far have shown about the output tokens that a reply needs.
+    // The output tokens that a reply needs, as seen in the replies so far.
     struct Room {
       bool thinks = false;     // a reply contained thinking
       std::int64_t least = 0;  // tokens: more than the latest cut-off replies had
@@ -113,7 +113,7 @@ class MapCall {
   Result<std::optional<Scores>> Leaning(const Work& work) const;
   // Labels by the words of the replies, in rounds of ever smaller batches.
   Status AskRounds(Work* work) const;
-  // What the first requests show: the model can label no texts, only single texts, or all.
+  // The result of the first requests: the model can label no texts, only single texts, or all.
   enum class Hope { kNone, kAlone, kAll };
   Result<Hope> AskFirst(const std::vector<Batch>& batches, Work* work) const;
   std::vector<Batch> MissingBatches(const Work& work, std::size_t max_items) const;

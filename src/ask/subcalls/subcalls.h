@@ -54,10 +54,10 @@ struct SubcallTally {
   std::string LostText() const;
 };
 
-// Whether a reply is text, or the JSON value that a schema requested.
+// The form of a reply: text, or the JSON value that a schema requested.
 enum class ReplyForm { kText, kValue };
 
-// How a reply ended, for the code that asked for it.
+// The way a reply ended, for the code that asked for it.
 struct ReplyEnding {
   enum class Cut { kNo, kYes } cut = Cut::kNo;  // kYes: the text ends before the reply did
   std::string kind;     // "cut", "filtered", "empty"; empty: the reply is complete

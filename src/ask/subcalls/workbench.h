@@ -70,7 +70,7 @@ class Bridge final : public sandbox::BridgeHandler {
   TaskGroup tasks_;               // last member: joined before the others are destroyed
 };
 
-// What a session is opened with; the texts belong to the request's contexts.
+// The parameters of a session; the texts belong to the request's contexts.
 struct SessionPlan {
   sandbox::SessionSpec spec;
   std::vector<std::string_view> texts;
