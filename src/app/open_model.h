@@ -27,7 +27,7 @@
 
 namespace dossier::app {
 
-// What could be used instead if the local model is chosen but its weights are missing.
+// The alternatives if the local model is chosen but its weights are missing.
 struct FirstUse {
   std::vector<model::LocalServer> servers;  // on this machine; empty if the local model was named
 };
