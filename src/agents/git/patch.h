@@ -86,7 +86,7 @@ struct PatchOptions {
   std::uint64_t max_patch_bytes = 8 << 20;
   EngineOutput output = EngineOutput::kWorktree;
   GitDirGuard* guard = nullptr;           // writes the candidate's ref; not owned
-  const SecretValues* secrets = nullptr;  // that no file may contain; not owned
+  const SecretValues* secrets = nullptr;  // values that no file may contain; not owned
 };
 
 // Errors: kFailed (git), kIo, kCancelled. The engine's faults are no errors, but in the patch.

@@ -25,7 +25,7 @@ namespace dossier::agents {
 // The reason why a checkout cannot be moved.
 struct CheckoutRefusal {
   std::string reason;              // empty: no refusal
-  std::vector<std::string> paths;  // that the reason refers to
+  std::vector<std::string> paths;  // paths that the reason is about
 
   explicit operator bool() const { return !reason.empty(); }
 };

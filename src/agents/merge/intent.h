@@ -32,8 +32,8 @@ struct Checkout {
 struct Intent {
   std::string run, task;
   std::string ref, old_commit, new_commit;
-  std::optional<Checkout> checkout;  // that has `ref`; none: only the branch moves
-  std::vector<std::string> paths;    // that differ; informative only, recovery asks git again
+  std::optional<Checkout> checkout;  // the one that has `ref`; none: only the branch moves
+  std::vector<std::string> paths;    // changed paths, for people; recovery asks git again
   std::vector<std::string> locks;    // lock files that a killed git leaves
   std::int64_t pid = 0;              // the merging process
   std::string boot_id;               // of the system boot it ran in

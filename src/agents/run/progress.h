@@ -35,7 +35,7 @@ struct TaskProgress {
   };
   Stage stage = Stage::kNotStarted;
   std::int64_t attempt = 1;
-  std::string feedback;                       // that the attempt was started with
+  std::string feedback;                       // feedback that the attempt began with
   std::string base, candidate, patch_sha256;  // of the patch
   bool approved = false;                      // of that patch, whatever happened later
   std::string commit;                         // of the merge

@@ -65,8 +65,7 @@ struct ExecCommand {
   std::string command;                   // one line of shell
   std::vector<std::string> argv;         // instead of `command`: a program without a shell
   std::string folder;                    // below the mount; empty: the mount
-  Phase phase = Phase::kRun;             // decides about network access, and whether a cluster
-                                         // queues it
+  Phase phase = Phase::kRun;             // decides about network access and queueing on clusters
   std::optional<Millis> time_limit;      // unset: exec.timeout
   std::vector<std::string> environment;  // added to the sandbox's: "DOSSIER_SEED=1"
   // Receives output as it arrives; the result keeps it too, up to the output limit.

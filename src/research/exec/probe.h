@@ -26,7 +26,7 @@ namespace dossier::research {
 
 struct ProbeConfig {
   std::vector<std::string> environment;  // "NAME=value", for commands; see AllowedEnvironment
-  std::size_t variables_not_shown = 0;   // those of the user's that are not allowed
+  std::size_t variables_not_shown = 0;   // number of the user's variables left out
   NetworkPolicy network = NetworkPolicy::kPhase1;
   std::string network_probe_host;  // "": not probed
   enum class Gpu : std::uint8_t { kNo, kYes } gpu = Gpu::kYes;

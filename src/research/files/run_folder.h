@@ -71,9 +71,9 @@ std::string PhaseLogs(std::string_view node);
 std::string PromptLogs(std::string_view node);
 }  // namespace run_files
 
-// Writes a file of a run through a temporary file, so that it is complete or absent even if the
-// process is killed. Not synced to disk: what a power failure loses can be rebuilt from the
-// journal. Errors: kIo, kPermission.
+// Writes a file of a run through a temporary file: completely or not at all, even if the process is
+// killed. Not synced to disk: what a power failure loses can be rebuilt from the journal. Errors:
+// kIo, kPermission.
 Status WriteRunFile(const std::string& path, std::string_view content);
 
 struct RunFolderOrder {

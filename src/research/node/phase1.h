@@ -1,8 +1,8 @@
 // Phase 1: installs what a program needs, one command per step, until the model says that it is
 // done and the plan's conditions hold.
 //
-// A step is journalled with its reply and results when it is over. A mark in the workspace names
-// the last journalled step; if they differ, a new sandbox replays the recorded commands.
+// A step is journalled with its reply and results when it is over. The workspace holds a mark of
+// the last journalled step; if mark and journal differ, a new sandbox replays the commands.
 //
 // Thread-safety: one owner and one thread per node.
 

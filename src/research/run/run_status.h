@@ -24,7 +24,8 @@ namespace dossier::research {
 inline constexpr std::string_view kStatusSchema = "dossier.research.status/1";
 inline constexpr std::string_view kTreeSchema = "dossier.research.tree/1";
 
-// kKilled: no process works on it, and it has not ended. A resume continues it, and kStopped too.
+// kKilled: no process works on it, but it has not ended. A resume continues it, or kStopped
+// (--until).
 enum class ResearchState : std::uint8_t {
   kRunning,
   kWaiting,
