@@ -50,7 +50,7 @@ std::vector<std::string> Codes(const Outcome& outcome) {
   return codes;
 }
 
-// A whole engine over a scripted model; the sandbox is the real one.
+// A complete engine over a scripted model, with the real sandbox.
 class EngineTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -129,7 +129,7 @@ TEST_F(EngineTest, CodeRunsAndAVariableIsTheAnswer) {  // REC-27, REC-A1
   EXPECT_EQ(outcome.text, "a");
   EXPECT_EQ(outcome.source, Source::kFinalVar);
   EXPECT_EQ(outcome.status, RunStatus::kFinal);
-  // What is done is in the journal before what follows from it (REC-68).
+  // An action is in the journal before its consequences (REC-68).
   EXPECT_THAT(
       events_.Types(),
       ElementsAre("run.started", "mode.decided", "turn.started", "request.sent", "reply.received",
@@ -137,7 +137,7 @@ TEST_F(EngineTest, CodeRunsAndAVariableIsTheAnswer) {  // REC-27, REC-A1
                   "block.done", "answer.offered", "answer.accepted", "run.finished"));
 }
 
-// Notes in the list of events when a session is begun, and when it is waited for.
+// Records in the list of events when a session begins and when it is waited for.
 class NotingPool final : public sandbox::Pool {
  public:
   NotingPool(std::unique_ptr<sandbox::Pool> pool, Collector& events)
@@ -208,7 +208,7 @@ TEST_F(EarlySessionTest, WithoutCodeItIsGivenUpAndNotSpokenOf) {  // REC-4
   EXPECT_THAT(types, Not(Contains("sandbox.started")));
 }
 
-// What a user replaced, and only that, has another hash (REC-85).
+// Only what a user replaced has another hash (REC-85).
 TEST_F(EngineTest, TheManifestNamesAllThatCanChangeARun) {
   const auto manifest = [&](const EngineOptions& options) {
     const auto outcome = Engine(options).Run(request_, {}, events_);
@@ -362,7 +362,7 @@ TEST_F(EngineTest, ASubCallAskedBeforeIsNotAskedAgain) {  // REC-50
     const char* what;
     std::optional<double> temperature;
     CacheUse use;
-    std::uint64_t seed;  // of the run: draws the boundary
+    std::uint64_t seed;  // the run's seed, which determines the boundary
     std::int64_t calls, cached;
   };
   constexpr Case kCases[] = {

@@ -12,7 +12,7 @@ CallEstimate Calls(std::int64_t calls, std::optional<std::int64_t> nano_usd = 0)
   return {.calls = calls, .nano_usd = nano_usd};
 }
 
-// REC-78: asked once where the limit is passed, then each time that all has doubled.
+// REC-78: asked once when the limit is passed, then each time that the total has doubled.
 TEST(SpendGuardTest, APersonIsAskedAboveTheLimitAndAtEachDoubling) {
   model::Ledger ledger({}, SystemClock());
   std::vector<std::int64_t> asked;
@@ -50,7 +50,7 @@ TEST(WindowTest, WhatRunsTookInTheWindowIsWhatTheNextOnesLack) {  // REC-78
   const auto journal = store::Journal::Open(folder->path());
   ASSERT_TRUE(journal);
   const auto before = SystemClock()->WallNow() - std::chrono::hours(1);
-  for (const int tokens : {100, 200}) {  // the second run is killed before its end
+  for (const int tokens : {100, 200}) {  // the second run is killed before it ends
     const auto run = (*journal)->StartRun({{"question", "?"}});
     ASSERT_TRUE(run);
     const JsonObject reply{{"input", tokens}, {"output", 10}, {"nano_usd", 5}};

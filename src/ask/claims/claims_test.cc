@@ -1,4 +1,4 @@
-// Dates, names and units of an answer.
+// Tests dates, names and units of an answer.
 
 #include <gtest/gtest.h>
 

@@ -23,7 +23,7 @@ TEST(NumbersTest, PartsOfDatesAndVersionsArePieces) {
   EXPECT_THAT(Keys("3,800.50 and -2"), ElementsAre("3800.5", "-2."));
 }
 
-// Each number is looked for in all that was shown: a listing of 300,000 would take minutes.
+// Each number is searched in everything that was shown: a listing of 300,000 would take minutes.
 TEST(NumbersTest, OfAListingTheBeginningIsChecked) {
   std::string listing;
   for (int n = 1; n <= 300'000; ++n) listing += fmt::format("{} kg, ", n);
@@ -57,7 +57,7 @@ TEST(NumbersTest, ThousandsAndMillionsAreRoundedToo) {
   EXPECT_TRUE(scaled("4.5", "4,483,145.0"));
   EXPECT_TRUE(scaled("4483", "4483145"));
   EXPECT_FALSE(scaled("4.6", "4483145"));
-  EXPECT_FALSE(scaled("34", "33987"));  // by chance
+  EXPECT_FALSE(scaled("34", "33987"));  // would match by chance
   EXPECT_FALSE(scaled("-4.5", "4483145"));
 }
 

@@ -53,7 +53,7 @@ class ProofTest : public ::testing::Test {
   std::shared_ptr<const ContextSet> context_;
 };
 
-// A file of lines that no two say the same, and some that do.
+// Returns a file of distinct lines, and some equal ones.
 std::vector<std::string> Lines(std::size_t count) {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < count; ++i) {
@@ -68,10 +68,10 @@ std::vector<std::string> Lines(std::size_t count) {
   return lines;
 }
 
-// REC-A32: 500 quotes of one to three lines, half of them as they stand and half not: forged by a
-// character, in another case, cut inside a word or a number, said to be on other lines, said of
-// lines that hold them twice, or indented otherwise. None that is wrong is taken, none that is
-// right is refused.
+// REC-A32: 500 quotes of one to three lines, half of them correct and half not: changed by one
+// character, in another case, cut inside a word or a number, cited with other lines or with lines
+// that contain them twice, or indented differently. No wrong one is accepted, no right one is
+// refused.
 TEST_F(ProofTest, OfFiveHundredQuotesNoFalseOneIsAccepted) {
   const std::vector<std::string> lines = Lines(2000);
   Load({{"log.txt", Join(lines, "\n") + "\n"}});
@@ -80,13 +80,13 @@ TEST_F(ProofTest, OfFiveHundredQuotesNoFalseOneIsAccepted) {
   int right = 0, wrong = 0;
   for (int n = 0; n < 500; ++n) {
     std::size_t first = draw(1900);
-    while (first % 10 > 5) ++first;  // none of the lines that stand there often
+    while (first % 10 > 5) ++first;  // skip lines that occur often
     const std::size_t count = 1 + draw(3);
     std::vector<std::string> said(lines.begin() + static_cast<std::ptrdiff_t>(first),
                                   lines.begin() + static_cast<std::ptrdiff_t>(first + count));
-    std::size_t from = first + 1, to = first + count;  // as the answer counts lines
+    std::size_t from = first + 1, to = first + count;  // as an answer counts lines
     bool holds = n % 2 == 0;
-    if (holds) {  // the amount of white space inside a line, and where all of it begins, is free
+    if (holds) {  // white space inside and before the lines may vary
       for (std::string& line : said) line = "   " + ReplaceAll(line, " the ", "  the ");
     } else {
       switch (draw(6)) {
@@ -105,11 +105,11 @@ TEST_F(ProofTest, OfFiveHundredQuotesNoFalseOneIsAccepted) {
           from += 5 + draw(20);
           to += 25;
           break;
-        case 4:  // twice in the lines that are named
+        case 4:  // twice in the cited lines
           said = {"Nothing happened on this day."};
           to = from + 20;
           break;
-        default:  // indented otherwise
+        default:  // different indentation
           said = {lines[first], lines[first + 1]};
           said[0] =
               std::string(said[1].find_first_not_of(' '), ' ') + std::string(TrimSpace(said[0]));
@@ -135,13 +135,13 @@ TEST_F(ProofTest, AQuoteHoldsOnlyWhereItIsSaidToStandAndOnce) {  // REC-77
       {R"("one two three" [a.txt:2])", false},    // elsewhere
       {R"("four five six" [a.txt:2])", true},     // once in its line
       {R"("four five six" [a.txt:2-3])", false},  // twice in its lines
-      {R"("two three four" [a.txt:1-2])", true},  // over a line end
-      {R"("wo three" [a.txt:1])", false},         // no whole word
-      {R"("seven: -8" [a.txt:4])", false},        // no whole number
+      {R"("two three four" [a.txt:1-2])", true},  // across a line end
+      {R"("wo three" [a.txt:1])", false},         // not a whole word
+      {R"("seven: -8" [a.txt:4])", false},        // not a whole number
       {R"("8.5 eight" [a.txt:4])", false},        // its sign is missing
       {R"("-8.5 eight" [a.txt:4])", true},
       {R"("one two three" [a.txt:9])", false},  // no such line
-      {R"("one two three")", true},             // found, where nothing is claimed
+      {R"("one two three")", true},             // found without a citation
       {R"("none of it")", false},
   };
   for (const auto& [answer, holds] : kCases) {

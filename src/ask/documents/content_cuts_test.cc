@@ -35,7 +35,7 @@ std::vector<std::string> Pieces(std::string_view text, std::uint64_t size) {
   return pieces;
 }
 
-// Pieces of `text` that `before` did not have, and those of them that the bytes [from, to) touch.
+// Pieces of `text` that are not in `before`, and those of them that overlap the bytes [from, to).
 struct Changed {
   std::size_t fresh = 0, touched = 0;
 };

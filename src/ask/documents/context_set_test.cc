@@ -87,7 +87,7 @@ TEST_F(ContextSetTest, ALargeFileIsCopiedBesideTheFirstRequest) {  // the copy i
   ASSERT_THAT(set, Succeeds());
   EXPECT_EQ((*set)->bytes(), text.size());
   EXPECT_EQ(Text(**set, 0), text);
-  // What the user does to the file afterwards changes nothing.
+  // Later changes by the user to the file have no effect.
   ASSERT_EQ(truncate(path.c_str(), 10), 0);
   EXPECT_EQ(Text(**set, 0), text);
 }
@@ -105,7 +105,7 @@ TEST_F(ContextSetTest, ACopyIsWaitedForUntilATimeOnly) {  // REC-57
   FAIL() << "every copy was done at once";
 }
 
-// The file changes behind its description, while the copy is under way.
+// The file changes after its description, while it is being copied.
 TEST_F(ContextSetTest, AFileThatChangesUnderTheCopyIsDescribedAsCopied) {  // REC-S6
   const std::string text(96u << 20, 'x');
   for (int attempt = 0; attempt < 20; ++attempt) {  // a copy may be done before we come to it
@@ -149,7 +149,7 @@ TEST_F(ContextSetTest, AFolderGivesItsTextFilesByPathBelowIt) {  // INS-132
               FailsWith(ErrorCode::kNotFound, "no readable text file"));
 }
 
-// A key cannot be replaced in a database, so a folder is read without it, which is told once.
+// A key cannot be replaced in a database, so a folder is read without it, with a single note.
 TEST_F(ContextSetTest, ADatabaseWithKeysInAFolderIsLeftOutAndToldOnce) {  // SRV-21
   Write("a.txt", "one\n");
   const std::string key = std::string("ghp_") + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5";
@@ -167,7 +167,7 @@ TEST_F(ContextSetTest, TheCopyOfASetThatIsDroppedIsGivenUp) {
   std::string text(32u << 20, 'x');
   for (std::size_t at = 80; at < text.size(); at += 80) text[at] = '\n';
   const std::string path = Write("large.txt", text);
-  ASSERT_THAT(Load({{.path = path}}), Succeeds());  // dropped at once: joins, leaves nothing
+  ASSERT_THAT(Load({{.path = path}}), Succeeds());  // destroyed at once: joins, leaves nothing
   const auto set = Load({{.path = path}});
   ASSERT_THAT(set, Succeeds());
   EXPECT_EQ(Text(**set, 0).size(), text.size());
@@ -206,7 +206,7 @@ TEST_F(ContextSetTest, OneFileGivenTwiceIsUsedOnceAndTold) {
     EXPECT_THAT(Names(**set), ElementsAre("t.csv")) << again;
     EXPECT_THAT((*set)->notes(), ElementsAre(HasSubstr("used once"))) << again;
   }
-  const std::string equal = Write("same.csv", "a,b\n1,2\n");  // another file of the same text
+  const std::string equal = Write("same.csv", "a,b\n1,2\n");  // another file with the same text
   const auto set = Load({{.path = path}, {.path = equal}});
   ASSERT_THAT(set, Succeeds());
   EXPECT_EQ((*set)->documents().size(), 2u);

@@ -220,7 +220,7 @@ TEST_F(DocumentServiceTest, ARequestIsQuickOnceItsIndexIsThere) {
     EXPECT_TRUE(service_.IsQuick(method, first)) << method;
   }
   EXPECT_FALSE(service_.IsQuick("grep", first));
-  // What is refused is refused at once.
+  // A refusal is immediate.
   EXPECT_TRUE(service_.IsQuick("open", first));
   EXPECT_TRUE(service_.IsQuick("grep", {{"ctx", 7}}));
 }

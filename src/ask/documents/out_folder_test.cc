@@ -71,7 +71,7 @@ TEST_F(OutFolderTest, WhatOthersPutThereIsNeitherFollowedNorOverwritten) {  // R
   EXPECT_FALSE(out_->Write("link", How::kNew, "x"));
   EXPECT_FALSE(out_->Write("link", How::kAppend, "x"));
   EXPECT_FALSE(out_->Write("theirs", How::kNew, "x"));
-  // A file of ours that a link, or another file, has taken the place of.
+  // A file of ours was replaced by a link or another file.
   for (const std::string name : {"linked", "swapped"}) {
     ASSERT_THAT(out_->Write(name, How::kNew, "ours"), Succeeds());
     ASSERT_EQ(unlink((path_ + "/" + name).c_str()), 0);

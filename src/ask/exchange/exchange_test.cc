@@ -1,5 +1,5 @@
-// The parts of exchange/ that need no engine; tests/acceptance/scripts/exchange_test.py has the
-// rest.
+// Tests the parts of exchange/ that need no engine; the others are in
+// tests/acceptance/scripts/exchange_test.py.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class ExchangeTest : public ::testing::Test {
     ASSERT_TRUE(journal_->Append(run_, call, type, std::move(data)));
   }
   Json Text(std::string_view text) { return *journal_->Body(text); }
-  // One turn of a call: its reply, a block, its output.
+  // Adds one turn of a call: its reply, a block, its output.
   void AddTurn(int turn, std::string_view output, std::int64_t call) {
     Add("turn.started", {{"turn", turn}}, call);
     Add("request.sent",

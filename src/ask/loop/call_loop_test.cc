@@ -17,7 +17,7 @@ namespace {
 
 using ::dossier::testing::Succeeds;
 
-// Tells when a request has come.
+// Signals when a request has arrived.
 class WaitedClient final : public model::Client {
  public:
   void Submit(std::shared_ptr<const model::Request> request, CancelToken cancel,
@@ -25,7 +25,7 @@ class WaitedClient final : public model::Client {
     requests_.Submit(std::move(request), std::move(cancel), std::move(sink));
     come_.release();
   }
-  // The next request that was not waited for yet.
+  // Returns the next request that was not waited for yet.
   std::size_t Wait() {
     come_.acquire();
     return next_++;
@@ -38,7 +38,7 @@ class WaitedClient final : public model::Client {
   std::size_t next_ = 0;
 };
 
-// A run with a limit of 100 seconds, whose time the test moves.
+// A run with a limit of 100 seconds, on a clock that the test controls.
 class LateReplyTest : public ::testing::Test {
  protected:
   void Start() {
@@ -64,7 +64,7 @@ class LateReplyTest : public ::testing::Test {
       return engine.Run(request, {}, events_);
     });
   }
-  // True: the request was stopped.
+  // Returns true if the request was stopped.
   bool Pass(std::size_t request, Millis time) {
     clock_->Advance(time);
     timer_->RunDue();
@@ -78,7 +78,7 @@ class LateReplyTest : public ::testing::Test {
     if (ended_.insert(request).second) client_->requests().Answer(request, std::move(text));
   }
   void End() {
-    // What the gate refuses comes by the timer. A run that asks for more than it should is ended.
+    // The gate's refusals come from the timer. A run with more requests than expected is ended.
     for (int round = 0; run_.wait_for(Millis(1)) != std::future_status::ready; ++round) {
       timer_->RunDue();
       for (std::size_t i = 0; round > 10'000 && i < client_->requests().calls(); ++i) {

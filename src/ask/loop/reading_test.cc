@@ -17,7 +17,7 @@ TEST(ClearestTest, TakesTheAnswerThatStandsAboveEveryOther) {  // FLT-14
   const Case cases[] = {
       {{}, ""},
       {{Of("elm", 2.7)}, "elm"},
-      {{Of("elm", 0.9)}, ""},                        // no passage alone is believed for so little
+      {{Of("elm", 0.9)}, ""},                        // too low to trust a passage alone
       {{Of("larch", 0.2), Of("elm", 2.7)}, "elm"},   // far enough apart
       {{Of("larch", 2.2), Of("elm", 2.7)}, ""},      // not far enough
       {{Of("46 Taler", 2.0), Of("46", 2.7)}, "46"},  // the same answer twice

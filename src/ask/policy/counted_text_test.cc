@@ -12,7 +12,7 @@ TEST(CountedTextTest, ACountOfMentionsIsSeen) {  // FLT-36
   const std::vector<std::string_view> texts = {"The mules came. Mules drink; two mules rest.",
                                                "No donkeys, but mules."};
   EXPECT_TRUE(IsCountOf("3", "mules", texts));
-  EXPECT_TRUE(IsCountOf("There were 4 of them.", "mules", texts));  // in any case of the letters
+  EXPECT_TRUE(IsCountOf("There were 4 of them.", "mules", texts));  // regardless of case
   EXPECT_FALSE(IsCountOf("16", "mules", texts));
   EXPECT_FALSE(IsCountOf("3.5", "mules", texts));
   EXPECT_FALSE(IsCountOf("0", "horses", texts));

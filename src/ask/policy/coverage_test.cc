@@ -15,10 +15,10 @@ TEST(CoverageTest, OverlappingSlicesCountOnce) {  // REC-39
   Coverage coverage({text});
   coverage.AddSlice(0, 100, 200);
   coverage.AddSlice(0, 200, 200);
-  coverage.AddSlice(0, 900, 500);  // reaches over the end
+  coverage.AddSlice(0, 900, 500);  // extends past the end
   EXPECT_DOUBLE_EQ(coverage.Read().by_models, 0.4);
   EXPECT_DOUBLE_EQ(coverage.Read().by_code, 0);
-  coverage.AddReadByCode(0, 350, 150);  // 50 of it are new to nobody
+  coverage.AddReadByCode(0, 350, 150);  // 50 bytes of it were not read before
   EXPECT_DOUBLE_EQ(coverage.Read().by_any, 0.5);
 }
 
@@ -29,15 +29,15 @@ TEST(CoverageTest, ATextInsideAPromptIsFoundWhereItStands) {  // FLT-12
   };
   const Row kRows[] = {
       {"classify: the second line says more", "the second line says more"},
-      {"Judge:\nthe second line says", "the second line says"},       // a line that was cut
+      {"Judge:\nthe second line says", "the second line says"},       // a cut-off line
       {"say more: second line says more!", "second line says more"},  // in a sentence
       {"FIRST LINE OF THE LETTER", ""},                               // not the same bytes
-      {"third and", ""},                                              // may stand anywhere
+      {"third and", ""},                                              // may occur anywhere
   };
   for (const Row& row : kRows) {
     Coverage coverage({text});
     coverage.AddText(row.prompt);
-    // White space and marks around it may belong to the match.
+    // White space and punctuation around it may belong to the match.
     EXPECT_NEAR(coverage.Read().by_models * static_cast<double>(text.size()),
                 static_cast<double>(row.read.size()), 2)
         << row.prompt;
@@ -91,7 +91,7 @@ TEST(CoverageTest, AnySliceOfALongTextIsTracedWhole) {  // FLT-12
   }
 }
 
-// The words right behind a stretch that was found are looked at as any others.
+// The words right after a match are examined like any others.
 TEST(CoverageTest, EverySliceOfAPromptIsTraced) {  // FLT-12
   Random random(6);
   std::string text;
@@ -100,7 +100,7 @@ TEST(CoverageTest, EverySliceOfAPromptIsTraced) {  // FLT-12
   for (int round = 0; round < 100; ++round) {
     std::string prompt = "Compare: ";
     double shown = 0;
-    constexpr std::size_t kParts = 8, kPart = 12'000;  // each slice from a part of its own
+    constexpr std::size_t kParts = 8, kPart = 12'000;  // each slice from a different part
     for (std::size_t part = 0; part < kParts; ++part) {
       const std::size_t at = part * kPart + random.Below(kPart - 1000);
       const std::size_t length = 40 + random.Below(40);
@@ -123,7 +123,7 @@ TEST(CoverageTest, APlaceIsThatOfItsOwnDocument) {  // FLT-12
   EXPECT_TRUE(coverage.Touched(2));
 }
 
-// REC-67: the same text may stand at another place in another question of a session.
+// REC-67: the same text may be at another place in another question of a session.
 TEST(CoverageTest, WhatOthersReadOfTheSameTextIsRead) {
   const std::string one = "the first text says something", same = one,
                     two = "another text says nothing new";

@@ -69,7 +69,7 @@ TEST(GatesTest, ANumberAboutAShortTextMustFollowFromWhatWasShown) {  // REC-36
     Gates gates(context);
     EXPECT_EQ(GateOf(gates.Check(answer, situation)), wanted) << answer;
   }
-  // Of nothing there is nothing to read.
+  // An empty context cannot be read.
   context.context_chars = 0;
   GateSituation situation = After(kNothing);
   situation.explored = Explored::kNo;
@@ -109,7 +109,7 @@ TEST(GatesTest, WhatTheNewestOutputOfAnAnswerLeavesOutIsRefusedOnce) {  // FLT-3
   EXPECT_EQ(GateOf(gates.Check("500", situation)), "passed");
   EXPECT_EQ(gates.Doubt("500", situation)->reason, "Only 100 of 300 rows.");
   const Texts unmatched{"Only 100 of 300 rows."};
-  situation.unmatched = &unmatched;  // of an empty result another check speaks
+  situation.unmatched = &unmatched;  // another check handles empty results
   EXPECT_NE(GateOf(gates.Doubt("0", situation)), "gaps");
 }
 
@@ -146,7 +146,7 @@ TEST(GatesTest, NoGateRefusesOnTheLastTurnOrWithoutFullForcing) {  // REC-41
     situation.explored = Explored::kNo;
     if (forcing == Forcing::kFull) situation.last_chance = LastChance::kYes;
     EXPECT_EQ(GateOf(gates.Check("42", situation)), "passed") << static_cast<int>(forcing);
-    // What is not refused any more is still in doubt.
+    // An answer that is no longer refused is still doubtful.
     EXPECT_EQ(GateOf(gates.Doubt("42", situation)),
               forcing == Forcing::kFull ? "unexplored" : "passed");
   }
@@ -204,7 +204,7 @@ TEST(GatesTest, AnEmptyResultIsQuestionedWithWhatDidNotFit) {  // FLT-36
   ASSERT_EQ(GateOf(refusal), "empty");
   EXPECT_THAT(refusal->reason, HasSubstr("Its values: 'lost' (4)."));
   EXPECT_EQ(GateOf(gates.Doubt("There are 0.00 of them", situation)), "empty");
-  // A count of zero whose conditions fit something is one that a large model may give.
+  // A large model may give a count of zero if its conditions match something.
   EXPECT_EQ(GateOf(gates.Doubt("0", After(shown))), "passed");
   EXPECT_EQ(GateOf(Gates(Context(Checked::kEveryWord)).Doubt("0", After(shown))), "empty");
   const Texts read{"the temperature fell to 0 degrees at noon, and 5 at night"};

@@ -164,7 +164,7 @@ TEST(GroundingTest, ReckoningGroundsFewNumbersByChance) {  // FLT-36
       if (stands) continue;
       if (LargeGrounded(answer, printed)) ++reckoned;
       const std::string asked = std::to_string(1 + random.Below(top));
-      if (asked == answer) continue;  // what the question says itself needs no evidence
+      if (asked == answer) continue;  // words of the question need no evidence
       const std::string question =
           fmt::format("What is it with {}{}?", asked, round % 2 == 0 ? "" : " %");
       if (LargeGrounded(answer, printed, question)) ++with_question;
@@ -175,7 +175,7 @@ TEST(GroundingTest, ReckoningGroundsFewNumbersByChance) {  // FLT-36
   }
 }
 
-// Outputs as programs print them, and wrong answers in the forms that right ones have.
+// Outputs as printed by programs, and wrong answers in the forms of right ones.
 TEST(GroundingTest, ReckoningWithFormsAndSizesGroundsFewNumbersByChance) {  // FLT-36
   Random random(11);
   constexpr int kRounds = 600;
@@ -216,7 +216,7 @@ TEST(GroundingTest, ReckoningWithFormsAndSizesGroundsFewNumbersByChance) {  // F
                           .sizes = "1 20000 20000 401 400"};
         const std::vector<std::string> printed{outputs[output]()};
         const std::string given = answers[answer]();
-        if (CheckGrounded(given, "", {}, printed).grounded) continue;  // as it stands there
+        if (CheckGrounded(given, "", {}, printed).grounded) continue;  // printed unchanged
         grounded += UnshownNumber(given, known, printed).empty();
       }
       EXPECT_LT(grounded, kRounds / 10) << output << " " << answer;

@@ -18,7 +18,7 @@ TEST(RepeatedQuestionTest, TheQuestionInOtherWordsIsToldFromDataAndInstructions)
       {"how many are they", true},
       {"Is this review positive? 'Great city.'", false},
       {"Classify the tone: lovely", false},
-      {"the how is", false},  // no word that counts
+      {"the how is", false},  // no word counts
       {"", false},
       {"Which city has the most visitors? Rome: 12 Paris: 19 Oslo: 3 Wien: 7 Bern: 2 Graz: 1 Lyon: "
        "4 Nice: 5 Metz: 6",

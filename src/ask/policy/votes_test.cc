@@ -23,7 +23,7 @@ TEST(VotesTest, WhatIsStatedDecidesNotTheWordsAroundIt) {  // small-models 10
       {"desk", "desk", "The product desk.", "desk", true},
       {"desk", "desk", "lamp", "lamp", false},
       {"nothing", "", "nothing", "", false},
-      // Numbers by their exact value and sign.
+      // Numbers are compared by exact value and sign.
       {"599", "599", "-599", "-599", false},
       {"-599", "-599", "The change is \u2212599.", "-599", true},
       {"9007199254740992077", "9007199254740992077", "9007199254740992011", "9007199254740992011",
@@ -40,7 +40,7 @@ TEST(VotesTest, WhatIsStatedDecidesNotTheWordsAroundIt) {  // small-models 10
       {"111.25/148.25", "111.25 148.25", "148.25/111.25", "148.25 111.25", false},
       {"Jane 40, Elizabeth 30", "Jane Elizabeth 40 30", "Elizabeth 30 and Jane 40",
        "Elizabeth Jane 40 30", true},
-      // A longer name is the same name; a longer list is another list.
+      // A longer name is the same name; a longer list is a different list.
       {"Lund", "Greta Lund", "Greta Lund", "Greta Lund", true},
       {"cust0", "cust0", "cust0, cust1, cust2", "cust0 cust1 cust2", false},
       {"Anna Berg", "Anna Berg", "Anna Berg with Bo Holm", "Anna Berg\nBo Holm", false},

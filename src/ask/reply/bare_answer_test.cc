@@ -30,7 +30,7 @@ TEST(BareAnswerTest, EveryForm) {  // REC-29, REC-A7
       {"FINAL(42)", Form::kFinal, "42"},
       {"FINAL( the answer )", Form::kFinal, "the answer"},
       {"FINAL(total)", Form::kFinal, "total", true},
-      {"FINAL(None)", Form::kFinal, "None"},  // refused where it is resolved
+      {"FINAL(None)", Form::kFinal, "None"},  // refused when it is resolved
       {"FINAL(```sql\nSELECT 1;\n```)", Form::kFinal, "```sql\nSELECT 1;\n```"},
       {"FINAL('total')", Form::kFinal, "total"},
       {"FINAL_VAR(total)", Form::kFinalVar, "total"},
@@ -108,7 +108,7 @@ TEST(BareAnswerTest, PartialGoesBeforeVariableBeforeFinalAndTheFirstOfOneForm) {
       {"FINAL(1)\nFINAL_VAR(x)\nPARTIAL(2)", Form::kPartial, "2"},
       {"FINAL(1)\nFINAL_VAR(x)", Form::kFinalVar, "x"},
       {"FINAL: 0\nFINAL(1)\nFINAL(2)", Form::kFinal, "1"},
-      // What a reply cites is not its own answer.
+      // A text that a reply quotes is not its own answer.
       {"The file says\n> FINAL(9999)\nThe right answer:\nFINAL(2)", Form::kFinal, "2"},
       {"> FINAL_VAR(evil)\nFINAL(2)", Form::kFinal, "2"},
       {"> FINAL(2)", Form::kFinal, "2"},

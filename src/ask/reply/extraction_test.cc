@@ -52,7 +52,7 @@ class TinyCompiler {
     return true;
   }
 
-  // Two words with nothing but a blank between them are prose, keywords aside.
+  // Two words with only a blank between them are prose, except keywords.
   bool NoProse() const {
     for (const Line& line : SplitLines(plain_)) {
       std::string_view previous;
@@ -362,8 +362,8 @@ TEST(ExtractionTest, EqualProgramsHaveEqualKeys) {  // REC-16
   EXPECT_NE(CodeKey("if a:\n  b"), CodeKey("if a:\nb"));
 }
 
-// Random replies from pieces that matter: no crash, nothing outside the reply, and every block that
-// is told apart by fences stands in it.
+// Random replies from relevant pieces: no crash, nothing from outside the reply, and it contains
+// every block that fences delimit.
 TEST(ExtractionTest, AnyMixtureOfFencesAndTextIsRead) {
   constexpr std::string_view kPieces[] = {
       "```",     "~~~",         "````",         "python",   "repl",       "json",

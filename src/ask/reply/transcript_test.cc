@@ -17,14 +17,14 @@ using Step = assembly::CompactionPlan::Step;
 
 class TranscriptTest : public ::testing::Test {
  protected:
-  // One reply and the output that answered it, of `size` characters.
+  // Adds one reply and the output that followed it, of `size` characters.
   void AddTurn(int turn, std::size_t size = 400) {
     transcript_.AddReply(turn, fmt::format("reply {}", turn));
     transcript_.AddOutput(turn, fmt::format("output {} {}", turn, std::string(size, 'x')),
                           fmt::format("short {}", turn));
   }
 
-  // "role: first words", one a message.
+  // Returns "role: first words" for each message.
   std::vector<std::string> View() const {
     std::vector<std::string> out;
     for (const assembly::Turn& turn : transcript_.AsSection().turns) {

@@ -50,7 +50,7 @@ TEST_F(CallTreeTest, ACallThatWaitsForItsChildrenHoldsNoPlace) {  // REC-48
   tree.Start({.work = [&] {
     tree.Wait();
     tree.Start({.depth = 2, .work = [&] { child.count_down(); }});
-    child.wait();  // for ever, if the one place were not free
+    child.wait();  // waits forever unless the only place is free
     tree.GoOn();
     parent.count_down();
   }});

@@ -42,7 +42,7 @@ class ReplayTest : public ::testing::Test {
     return {{"block", number}, {"status", "ok"}, {"output", *journal_->Body(output)}};
   }
   std::shared_ptr<Replay> Read() { return *Replay::Read(*journal_, run_); }
-  // What a request gets, as the engine asks: first its event, then its answer, then that event.
+  // Makes a request as the engine does: its event, its answer, then the answer's event.
   std::string Ask(Replay& replay, const model::Request& request, std::int64_t call = 0) {
     const Replay::Taken taken = replay.Take(call, "request.sent", About(request));
     const auto answer = replay.TakeAnswer(request);

@@ -14,7 +14,7 @@ class Watcher final : public EventSink {
   std::vector<std::string> types;
 };
 
-// A journal on a full disk, from the `fails_after`-th event on.
+// A journal on a disk that is full from the `fails_after`-th event on.
 class FullJournal final : public store::Journal {
  public:
   explicit FullJournal(int fails_after) : left_(fails_after) {}

@@ -33,7 +33,7 @@ class RunMemoryTest : public ::testing::Test {
   memory::TestStore store_;
 };
 
-// MEM-59: what code writes it finds again, by words and by id; so does the next run.
+// MEM-59: code finds what it wrote, by words and by id; so does the next run.
 TEST_F(RunMemoryTest, CodeWritesSearchesAndGets) {
   const RunMemory memory = Open();
   const auto written = memory.Handle(
@@ -94,7 +94,7 @@ TEST_F(RunMemoryTest, WrongArgumentsAreRefusedByName) {
   EXPECT_THAT(*store_.View().Records({}), IsEmpty());
 }
 
-// MEM-T27, MEM-59: a session below sees what was known; its writes stay its own.
+// MEM-T27, MEM-59: a session below sees what was known then; only it sees its own writes.
 TEST_F(RunMemoryTest, SubSessionsDoNotLeak) {
   const RunMemory root = Open();
   ASSERT_THAT(root.Handle("memory_write", {{"text", "apple known before"}}), testing::Succeeds());

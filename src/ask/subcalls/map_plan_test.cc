@@ -173,7 +173,7 @@ TEST(MapPlanTest, CandidatesForTheFirstTokenScoreTheLabels) {  // REC-52
       std::vector<model::TokenChance>{{"spam", std::log(0.5)},
                                       {" Sp", std::log(0.25)},
                                       {"Not", std::log(0.1)},
-                                      {"n", std::log(0.05)},  // of two labels: tells nothing
+                                      {"n", std::log(0.05)},  // of two labels: inconclusive
                                       {"", std::log(0.04)},
                                       {"maybe", std::log(0.03)}},
       labels);
@@ -210,7 +210,7 @@ TEST(MapPlanTest, CandidatesThatSayNothingOfTheLabelsScoreNone) {  // REC-52
 }
 
 TEST(MapPlanTest, TheCutLiesBetweenTheScoresOfNamesAndOfNothing) {  // SML-18
-  // A model that says "spam" of nearly everything, and less firmly of the word "normal".
+  // A model that says "spam" for nearly everything, and is less sure of the word "normal".
   const std::vector<Scores> names{{-0.01, -5.0}, {-0.6, -0.9}};
   const std::vector<Scores> nothing{{-0.1, -2.1}, {-0.2, -1.2}};
   const auto leaning = LeaningOf(names, nothing);
@@ -239,7 +239,7 @@ TEST(MapPlanTest, TextsOfTwoKindsAreSplitWhateverTheirShares) {  // SML-18
       {{-9, -8.9, -9.1, -5, -9.2, -8.8, -9, -9.1, -8.9},
        {-2, -2.1, -1.9, 3, -2.2, -1.8, -2, -2.1, -1.9},
        {1, 1, 1, 0, 1, 1, 1, 1, 1}},
-      // Half of them; the choice errs about the third, the question does not.
+      // Half of them; the choice is wrong about the third, the question is not.
       {{4, 4.1, 0.5, 3.9, 0, 0.1, -0.1, 0},
        {2, 2.1, 2, 1.9, -2, -2.1, -2, -1.9},
        {0, 0, 0, 0, 1, 1, 1, 1}},
@@ -252,7 +252,7 @@ TEST(MapPlanTest, TextsOfTwoKindsAreSplitWhateverTheirShares) {  // SML-18
     const auto groups = SplitTexts(c.choice, c.asked);
     ASSERT_TRUE(groups);
     EXPECT_EQ(groups->labels, c.labels);
-    const bool odd_one = &c == &cases[0];  // one text of nine is a group that says little
+    const bool odd_one = &c == &cases[0];  // a group of one text in nine says little
     EXPECT_EQ(IsSure(*groups), !odd_one) << groups->unsure << " " << groups->apart;
   }
 }
@@ -276,7 +276,7 @@ TEST(MapPlanTest, ScoresThatCountAlikeButOtherTextsAreUnsure) {  // FLT-36
   EXPECT_FALSE(IsSure(*groups));
 }
 
-// All texts of one kind: the scores are one bell, which falls into two groups all the same.
+// All texts are of one kind: the scores have one peak, yet can be split into two groups.
 TEST(MapPlanTest, OneGroupIsSeldomTakenForTwo) {  // FLT-36
   Random random(7);
   const auto bell = [&] {
