@@ -1,5 +1,5 @@
-// The public API over a scripted model and the real sandbox: what it gives, what it refuses, and
-// that handles may be moved and shared.
+// Tests the public API over a scripted model and the real sandbox: results, refusals, and handles
+// that are moved and shared.
 
 #include <dossier/dossier.h>
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// A home of its own: no configuration, run or memory of the person who runs the tests is touched.
+// Uses its own home: the tester's configuration, runs and memory are not touched.
 class ApiTest : public ::testing::Test {
  protected:
   void SetUp() override {
