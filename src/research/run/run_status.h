@@ -24,8 +24,7 @@ namespace dossier::research {
 inline constexpr std::string_view kStatusSchema = "dossier.research.status/1";
 inline constexpr std::string_view kTreeSchema = "dossier.research.tree/1";
 
-// kKilled: no process works on it, but it has not ended. A resume continues it, or kStopped
-// (--until).
+// kKilled: no process works on it, and it has not ended. It can be resumed, as kStopped (--until).
 enum class ResearchState : std::uint8_t {
   kRunning,
   kWaiting,
