@@ -1,6 +1,5 @@
-// Answers one question about a context of any size. A short context is sent in one request. For a
-// long one the model gets a description and writes code that a sandbox runs, until it has an
-// answer.
+// Answers one question about a context of any size. A short context is sent in one request; for a
+// long one the model gets a description and writes code, which a sandbox runs, until it answers.
 //
 // [example]
 //   auto model = dossier::Model::Open("local");  // or "gpt-5-mini", "http://host:8080/v1#name"
