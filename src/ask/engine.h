@@ -6,8 +6,7 @@
 //   Print(outcome.text);
 //
 // The context stays out of the prompt: the model gets a description and writes code, the sandbox
-// runs it, the model sees the output, until it hands in an answer. Short contexts get one plain
-// call.
+// runs it, and the model sees the output, until it answers. Short contexts get one plain call.
 //
 // Run returns an error only before a run exists (no sandbox, no model, bad context). A run that has
 // started always ends in an Outcome: its `error` says what ended the run early, and an answer that

@@ -126,8 +126,7 @@ class Replay {
     std::string hash, purpose;
     std::int64_t seq = 0;
   };
-  using Key =
-      std::pair<std::int64_t, std::string>;  // call; type, and a field that distinguishes events
+  using Key = std::pair<std::int64_t, std::string>;  // call; type, and a distinguishing field
 
   Status Load(store::Journal& journal, std::vector<store::Event> events);
   Status LoadEvent(store::Journal& journal, const store::Event& event);
@@ -161,8 +160,7 @@ class Replay {
   std::map<std::string, std::deque<Answer>> answers_;  // by hash
   std::map<std::string, std::size_t> promised_;  // answers whose requests are recorded, by hash
   std::map<std::string, std::size_t> handed_;    // answers handed out whose events are not seen yet
-  std::map<std::string, std::deque<std::string>>
-      other_words_;  // recorded hashes, by the hash of the new request
+  std::map<std::string, std::deque<std::string>> other_words_;  // recorded hashes, by new hash
   std::optional<std::string> injected_;
   model::LedgerUse shared_;
   std::vector<std::string> differences_;
