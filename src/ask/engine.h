@@ -99,7 +99,7 @@ struct PastQuestion {
   std::shared_ptr<const ContextSet> context = nullptr;
   std::vector<std::string> blocks = {};  // code that ran to its end, in order
   std::string transcript = {};           // question, replies, outputs and answer
-  enum class Files { kNone, kWritten } files = Files::kNone;  // could code write user files
+  enum class Files { kNone, kWritten } files = Files::kNone;  // whether code wrote user files
 };
 struct AskedSession {
   std::string name = {};  // empty: the run belongs to no session
@@ -169,7 +169,7 @@ struct Compacted {
   std::string kind;   // "rules", "summary" or "stub" (the summary failed)
   std::string turns;  // turns that a summary or stub replaces: "2 to 7"; else empty
   std::int64_t before = 0, after = 0;  // tokens of the prompt
-  std::size_t messages_cut = 0;        // messages that a summary replaced
+  std::size_t messages_cut = 0;        // messages shortened for the summary's request
 
   JsonObject ToJson() const;
 };

@@ -165,7 +165,8 @@ std::vector<std::string> NamedValues::words() const {
   return words;
 }
 
-// True if another value of the same place expresses it, or all rows for the constants have it.
+// True if another value of the same place expresses it, or nearly all rows of the constants have
+// it.
 bool NamedValues::IsExpressed(const Value& value, const Hashes& constants) const {
   bool beside = false;
   std::uint64_t most = 0;  // constants on one line
