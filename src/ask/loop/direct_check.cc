@@ -170,9 +170,8 @@ class Checker {
     return *kind_ == "yes or no";
   }
 
-  // Settles that nothing is stated if all readings but the first say so (with five, one may
-  // differ), the first has nothing from the context, and the model's verdict, if known, does not
-  // contradict.
+  // Settles that nothing is stated if all readings but the first say so (of five, one may differ),
+  // the first has nothing from the context, and the model's verdict, if known, does not contradict.
   bool SettleDenial(std::size_t wanted) {
     if (Denials() + 1 < wanted || StandsInContext(answers_.front())) return false;
     if (stated_ ? *stated_ > 0 : Denials() + 1 < kMany) return false;

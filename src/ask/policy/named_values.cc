@@ -165,8 +165,7 @@ std::vector<std::string> NamedValues::words() const {
   return words;
 }
 
-// True if another value of the same place expresses it, or nearly all rows of the constants have
-// it.
+// True if another value of the place expresses it, or nearly all rows of the constants have it.
 bool NamedValues::IsExpressed(const Value& value, const Hashes& constants) const {
   bool beside = false;
   std::uint64_t most = 0;  // constants on one line
