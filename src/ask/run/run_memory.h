@@ -37,7 +37,7 @@ class RunMemory {
   static Result<RunMemory> Open(const driver::MemoryUse& memory);
   // For a session below this one: forks the branch as it is now, named after the run and the
   // session's path in its tree. The fork sees what was known then and keeps its own writes. Unused
-  // so far: sub-calls of this version are plain questions, without code or memory.
+  // so far: child calls run without memory, and plain sub-calls have neither code nor memory.
   Result<RunMemory> ForSubSession(std::string_view run, std::string_view path) const;
 
   const driver::MemoryPort& port() const { return port_; }
