@@ -1,10 +1,10 @@
-// A model as a driver uses it: which one, how its tokens are counted, how it is reached.
+// A model as a driver uses it: its identity, its token counter and the gate that reaches it.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const BoundModel model, open("openai/gpt-5-mini"));
 //   model::Request request = RequestTo(model, prompt, model::Purpose::kRoot);
 //
-// Who opens it decides all of this once, from flags and configuration. A driver copies it freely:
-// copies share counter and gate. Thread-safety: plain data; counter and gate are safe themselves.
+// It is set once, from flags and configuration. Copies share the counter and the gate.
+// Thread-safety: plain data; the counter and the gate are thread-safe.
 
 #ifndef DOSSIER_DRIVER_BOUND_MODEL_H_
 #define DOSSIER_DRIVER_BOUND_MODEL_H_
@@ -25,24 +25,24 @@ namespace dossier::driver {
 
 struct BoundModel {
   std::string name;    // as the provider knows it
-  std::string stored;  // what a file says of it, so that it is found again; "" if no file does
-  // Who answers: provider and address, or the hash of a script. Replies are kept under it; "": they
-  // are not.
+  std::string stored;  // name for files, with which it can be opened again; "" if no file names it
+  // The source of replies: provider and address, or the hash of a script. Replies are stored under
+  // this key; if it is "", they are not stored.
   std::string origin;
   model::Entry entry;
   std::shared_ptr<const tokens::Counter> counter;
   std::shared_ptr<model::Gate> gate;
   enum class Stops { kHonoured, kIgnored } stops = Stops::kHonoured;
-  model::Sampling sampling;                      // what the caller set for all its requests
-  Millis deadline{300'000}, idle_limit{60'000};  // of one attempt
-  // The bytes that would go over the wire, without the key; empty: nobody asks for them.
+  model::Sampling sampling;                      // settings of the caller for all its requests
+  Millis deadline{300'000}, idle_limit{60'000};  // of a single attempt
+  // Returns the bytes that would go over the wire, without the key. Empty if nobody needs them.
   std::function<std::string(const model::Request&)> wire;
 };
 
-// Opens a model by name or role; "" is the one that is used where nothing says which.
+// Opens a model by its name or role; "" opens the default model.
 using OpenModel = std::function<Result<BoundModel>(const std::string& name)>;
 
-// A request with what the model's binding and the prompt say; the rest is the driver's to set.
+// Makes a request from the model's binding and the prompt; the driver sets the remaining fields.
 model::Request RequestTo(const BoundModel& model, const assembly::Assembled& prompt,
                          model::Purpose purpose);
 

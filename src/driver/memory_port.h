@@ -1,13 +1,12 @@
-// How a driver uses a memory store: which branch, who summarises, whether it writes, what is
-// logged.
+// A driver's access to a memory store: the branch, the summarizer, whether it writes, and the log.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(MemoryPort memory, MemoryPort::Open(use, "root", "ask"));
 //   DOSSIER_RETURN_IF_ERROR(memory.MakeRoom());
 //   DOSSIER_ASSIGN_OR_RETURN(const memory::View view, memory.Snapshot());
 //   memory::Render(view, memory.limits(), memory.RequestFor(question, *counter, tokens));
 //
-// What a driver remembers, and under which name, is its own; everything that touches the store goes
-// through here. Thread-safety: all methods from any thread; the store is safe itself.
+// A driver decides what it remembers and under which name; everything that touches the store goes
+// through here. Thread-safety: all methods may be called from any thread; the store is thread-safe.
 
 #ifndef DOSSIER_DRIVER_MEMORY_PORT_H_
 #define DOSSIER_DRIVER_MEMORY_PORT_H_
@@ -31,23 +30,23 @@
 
 namespace dossier::driver {
 
-// The memory that a driver is given.
+// The memory store that a driver is given, and how to use it.
 struct MemoryUse {
-  std::shared_ptr<memory::Store> store;                   // null: off
+  std::shared_ptr<memory::Store> store;                   // null: no memory
   std::string branch;                                     // "": the driver's choice, else `root`
-  std::shared_ptr<const memory::CallLog> calls;           // null: not logged
+  std::shared_ptr<const memory::CallLog> calls;           // null: calls are not logged
   enum class Writes { kNo, kYes } writes = Writes::kYes;  // kNo: a session that saves nothing
-  std::optional<memory::PressureLevel> consolidate_from;  // unset: never by itself
-  memory::Summarizer summarizer;                          // of consolidation
+  std::optional<memory::PressureLevel> consolidate_from;  // unset: no automatic consolidation
+  memory::Summarizer summarizer;                          // used by consolidation
 };
 
 class MemoryPort {
  public:
   // `use` has a store; `branch` "" is root. `phase` names the driver in records and log: "ask".
   MemoryPort(MemoryUse use, std::string_view branch, std::string_view phase);
-  // The same for a branch that is there. Errors: kNotFound; those of the store.
+  // The same for a branch that must exist. Errors: kNotFound; those of the store.
   static Result<MemoryPort> Open(MemoryUse use, std::string_view branch, std::string_view phase);
-  // For a fork of this branch, as it was at `at`; unset: as it is. Errors: those of Store::Fork.
+  // Forks this branch as of `at` (unset: its current state). Errors: those of Store::Fork.
   Result<MemoryPort> Fork(const std::string& name, std::optional<memory::Seq> at = {}) const;
 
   const std::string& branch() const { return branch_; }
@@ -58,21 +57,21 @@ class MemoryPort {
   bool writes() const { return use_.writes == MemoryUse::Writes::kYes; }
 
   Result<memory::View> Snapshot(std::optional<memory::Seq> at = {}) const;
-  // For a prompt: the store's budget of characters, and at most `max_tokens` as `counter` counts,
-  // which has to outlive the request.
+  // Makes the request for a prompt: at most the store's character budget and `max_tokens` as
+  // counted by `counter`, which must outlive the request.
   memory::RenderRequest RequestFor(std::string_view query, const tokens::Counter& counter,
                                    std::int64_t max_tokens) const;
 
-  // Consolidates where the pressure asks for it; none: it does not, or nothing may be written.
+  // Consolidates if the pressure requires it. Returns nullopt if it did not, or if writing is off.
   Result<std::optional<memory::ConsolidateOutcome>> MakeRoom() const;
-  // A block of a reply. `context` gets the phase, where it has none, and the summarizer.
+  // Applies a reply's update block. Sets the summarizer of `context`, and its phase if empty.
   Result<memory::UpdateResult> Apply(const memory::UpdateBlock& block,
                                      memory::ApplyContext context) const;
   Status Write(memory::Actor actor,
                const std::function<Status(memory::BranchTransaction&)>& write) const;
 
-  // Lines of memory_calls.jsonl, if there is one: of a call, of each operation of a block. Errors:
-  // those of CallLog.
+  // Write lines to memory_calls.jsonl, if there is one: one for a call, one for each operation of a
+  // block. Errors: those of CallLog.
   Status Log(memory::LoggedCall call) const;
   Status LogOperations(memory::LoggedCall as, const JsonArray& operations_log) const;
 

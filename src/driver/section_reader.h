@@ -1,5 +1,5 @@
-// What fills the sections of a layout from outside: files, folders, descriptions, and what makers
-// give; the same for `assemble` and for every driver.
+// Fills the sections of a layout from outside: files, folders, descriptions and section makers. The
+// `assemble` command and all drivers share it.
 //
 //   SectionReader reader(layout, {.makers = makers, .counter = counter, .cancel = cancel});
 //   DOSSIER_ASSIGN_OR_RETURN(auto sections, reader.ReadAll({{"notes", "@notes.md"}}, std::cin));
@@ -7,12 +7,12 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const UserSections own, ReadUserSections(layout, sources));
 //
 // A driver makes the content of the sections that the built-in layout declares. A section that the
-// user's layout adds, or to which it gives another source, is filled from that source, and stands
-// for the driver's. Nothing is read for a built-in layout.
+// user's layout adds, or whose source it changes, is filled from that source and replaces the
+// driver's. For a built-in layout nothing is read.
 //
-// All sections of one prompt see one state of the files: a path is read once. Paths are
-// relative to the current folder. Whether a layout of a project may be used at all is decided where
-// layouts are looked for. Thread-safety: none needed; one owner.
+// All sections of one prompt see one state of the files: each path is read once. Paths are relative
+// to the current folder. Whether a project's layout may be used at all is decided by the layout
+// lookup. Thread-safety: not thread-safe; one owner.
 
 #ifndef DOSSIER_DRIVER_SECTION_READER_H_
 #define DOSSIER_DRIVER_SECTION_READER_H_
@@ -32,8 +32,8 @@
 
 namespace dossier::driver {
 
-// Makes the content of sections of one source (header, memory) from what `with` says and from the
-// values of templates by name; none: there is nothing to make it from.
+// Makes the content of a section of one source (header, memory) from its `with` value and the
+// template values by name. Returns nullopt if there is nothing to make it from.
 using SectionValues = std::map<std::string, std::string>;
 using SectionMaker = std::function<Result<std::optional<std::string>>(const Json& with,
                                                                       const SectionValues& values)>;
@@ -41,8 +41,8 @@ using SectionMakers = std::map<std::string, SectionMaker>;  // by source
 
 struct SectionSources {
   SectionMakers makers;
-  SectionValues values;                            // of templates and conditions
-  std::shared_ptr<const tokens::Counter> counter;  // of the files of a folder
+  SectionValues values;                            // for templates and conditions
+  std::shared_ptr<const tokens::Counter> counter;  // counts the files of a folder
   CancelToken cancel;
 };
 
@@ -51,19 +51,19 @@ class SectionReader {
   SectionReader(const assembly::Layout& layout, SectionSources sources)
       : layout_(layout), sources_(std::move(sources)) {}
 
-  // The sections for which there is content; those of source text, var and template need none.
-  // `given`: of --source, by section: "@FILE", "-" (`in`), "text:TEXT", "dir:PATH" or a folder.
-  // Errors: kUsage (a bad --source), kNotFound ("section files: src/x.cc not found; …"), kConfig
-  // (a file that does not hold what its section needs).
+  // Returns the sections that have content; those with source text, var or template need none.
+  // `given` holds the --source values by section: "@FILE", "-" (`in`), "text:TEXT", "dir:PATH" or a
+  // folder. Errors: kUsage (a bad --source), kNotFound ("section files: src/x.cc not found; …"),
+  // kConfig (a file that does not hold what its section needs).
   Result<std::vector<assembly::Section>> ReadAll(const std::map<std::string, std::string>& given,
                                                  std::istream& in);
-  // The content of one section from its declared source, added to `out`. Errors: as ReadAll.
+  // Reads one section from its declared source and appends it to `out`. Errors: as ReadAll.
   Status ReadDeclared(const assembly::LayoutSection& rule, std::vector<assembly::Section>* out);
-  // Whether `when` or `unless` leaves the section out, by the values. kSome: more may be set later.
+  // Returns true if a condition excludes the section. kSome: more values may be set later.
   enum class Known { kAll, kSome };
   bool IsLeftOut(const assembly::LayoutSection& rule, Known values) const;
 
-  // Of the sources, after a read.
+  // Warnings of the sources, after a read.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -82,20 +82,20 @@ class SectionReader {
   std::map<std::string, std::string> snapshot_;  // path to content
 };
 
-// The content of the sections that are the user's own in `layout`.
+// The content of the sections that the user added to `layout` or changed in it.
 struct UserSections {
   std::vector<assembly::Section> sections;
   std::vector<std::string> warnings;
 
-  // Before `made`, so that they stand for sections of the same name.
+  // Returns these sections, then `made`: the first of a name is used.
   std::vector<assembly::Section> With(std::vector<assembly::Section> made) const;
   bool Has(std::string_view name) const;
-  // {NAME: SHA-256 of its content}, for records of what a run has seen.
+  // Returns {NAME: SHA-256 of its content}, to record what a run has seen.
   JsonObject Hashes() const;
 };
 
-// A section that a condition leaves out by `sources.values` is not read; one whose condition only
-// the prompt decides may be missing. Errors: as ReadAll; kNotFound for a source that nobody fills.
+// Skips sections that a condition excludes by `sources.values`; if only the prompt decides it, a
+// section may be missing. Errors: as ReadAll; kNotFound for a source that nobody fills.
 Result<UserSections> ReadUserSections(const assembly::Layout& layout, SectionSources sources);
 
 }  // namespace dossier::driver
