@@ -1,4 +1,4 @@
-// assemble: sections in, messages and a report out. Every prompt of the program is made here.
+// Assembles messages and a report from sections. Every prompt of the program is made here.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Layout layout, FindLayout("recursion.small", folders));
 //   std::vector<Section> sections = {{.name = "question", .content = "How many?"}};
@@ -29,7 +29,7 @@
 namespace dossier::assembly {
 
 // Content for one section that the layout names. A section given as turns (a transcript) keeps its
-// roles; its atoms are cut whole.
+// roles; its units are cut as a whole.
 struct Section {
   std::string name;
   std::string content;             // text; empty means an empty section
@@ -37,14 +37,14 @@ struct Section {
   std::vector<Turn> turns;         // instead of content, for history
   Json provenance;                 // {kind, reference, bytes, sha256, …}; goes into the report
   Json data;  // instead of content: rendered as Markdown, JSON or YAML; null: not given
-  // Instead of content: texts and images that pass as they are, one block each.
+  // Instead of content: texts and images that are passed on unchanged, one block each.
   std::vector<Block> parts;
-  // What the source left out before assembly saw it: "[left out: 200 of 300 lines of log]". Stands
-  // at the end of a text, and in the report's warnings.
+  // Notice of what the source left out before assembly: "[left out: 200 of 300 lines of log]". It
+  // is added at the end of a text and to the report's warnings.
   std::string cut_before;
-  std::vector<ToolSpec> tools;          // of a section in zone tools
-  std::vector<double> item_priorities;  // of `items`, 0 to 1, same order; missing ones are 0.5
-  // Of `fit: first-of`: shorter forms of `content` by name ("outline", "names"); "full" is content.
+  std::vector<ToolSpec> tools;          // for a section in zone tools
+  std::vector<double> item_priorities;  // of `items`, same order, 0 to 1; missing: 0.5
+  // For `fit: first-of`: shorter forms of `content` by name ("outline"); "full" is `content`.
   std::map<std::string, std::string> alternatives;
 };
 
@@ -55,46 +55,46 @@ struct Budget {
 };
 
 struct AssembleOptions {
-  std::map<std::string, std::string> variables;  // of templates and `when`
+  std::map<std::string, std::string> variables;  // for templates and `when`
   std::string boundary;                          // 32 hex digits, from MakeBoundary
   // The seed that `boundary` was made from, if known: a section that contains the boundary then
-  // takes MakeBoundary(seed, 1), and so on. Else as FenceData does.
+  // uses MakeBoundary(seed, 1), and so on. Without it: as FenceData.
   std::optional<std::uint64_t> boundary_seed;
   std::string model;  // its name, for the report
-  std::string today;  // YYYY-MM-DD; model data older than 180 days is then warned of
-  Json previous;      // the report of the call before this one, to compare with; null if none
-  // A value that nothing uses: drivers give one set of values to many layouts, people do not.
+  std::string today;  // YYYY-MM-DD; model data older than 180 days then causes a warning
+  Json previous;      // the report of the previous call, to compare with; null if none
+  // For values that nothing uses: drivers give one set of values to many layouts, users do not.
   enum class Unused { kAllowed, kWarn } unused_values = Unused::kAllowed;
-  // What a person is told to do about a prompt that does not fit: only what the command can take.
+  // The advice for a prompt that does not fit; it names only what the command accepts.
   enum class MoreRoom { kBudgetFlag, kLargerModel } more_room = MoreRoom::kBudgetFlag;
 };
 
 struct Assembled {
   Messages messages;
   Json report;              // docs/schemas/assembly-report.schema.json
-  std::int64_t tokens = 0;  // of the whole request, framing included
+  std::int64_t tokens = 0;  // of the whole request, including framing
   bool tokens_exact = false;
-  std::int64_t headroom = 0;  // tokens that the budget has left
-  // The first token of one call is awaited before others with this prefix are sent.
+  std::int64_t headroom = 0;  // tokens left in the budget
+  // Whether the first token of one call is awaited before others with this prefix are sent.
   LayoutCache::WarmFirst warm_first = LayoutCache::WarmFirst::kNo;
 };
 
-// Errors: kTooLong (sizes named), kUsage (no user text), kConfig (layout, template), kNotFound (a
+// Errors: kTooLong (with sizes), kUsage (no user text), kConfig (layout, template), kNotFound (a
 // required section without content).
 Result<Assembled> Assemble(const Layout& layout, std::span<const Section> sections,
                            const Budget& budget, const Capability& capability,
                            const tokens::Counter& counter, const AssembleOptions& options);
 
-// Whether a model takes images: what one costs must be known, or no budget could hold. Errors:
-// kConfig, with what its entry lacks. `model`: its name; "": not known.
+// Checks that a model takes images. The cost of an image must be known, or no budget could hold.
+// Errors: kConfig, naming what its entry lacks. `model` is its name, or "" if it is not known.
 Status CheckTakesImages(const Capability& capability, std::string_view model);
 
-// The `draw`-th boundary of a seed: SHA-256 of "dossier-seed:SEED" (draw 0) or
-// "dossier-seed:SEED#DRAW", first 32 hex digits.
+// Returns the `draw`-th boundary of a seed: the first 32 hex digits of the SHA-256 of
+// "dossier-seed:SEED" (draw 0) or "dossier-seed:SEED#DRAW".
 std::string MakeBoundary(std::uint64_t seed, int draw = 0);
 
-// `text` as an untrusted data fence: "TITLE:\n<<<DATA ID\nBODY\nDATA ID>>>". If `boundary` occurs
-// in the text the next draws of `boundary` are tried: the first 32 hex digits of the SHA-256 of
+// Returns `text` in a fence for untrusted data: "TITLE:\n<<<DATA ID\nBODY\nDATA ID>>>". If the text
+// contains `boundary`, the next draws are tried: the first 32 hex digits of the SHA-256 of
 // "BOUNDARY#1", "BOUNDARY#2", … Line ends at the end of `text` are removed.
 std::string FenceData(std::string_view title, std::string_view text, std::string_view boundary);
 

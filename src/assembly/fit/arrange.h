@@ -1,4 +1,4 @@
-// Fitted parts as messages that the model accepts.
+// Arranges fitted parts as messages that the model accepts.
 //
 // Thread-safety: pure function.
 
@@ -16,11 +16,11 @@ namespace dossier::assembly {
 struct Arranged {
   Messages messages;
   std::vector<Repair> repairs;
-  std::vector<int> turns;  // of each part: index of its first turn; -1 if it stands in none
+  std::vector<int> turns;  // of each part: index of its first turn; -1 if it is in no turn
 };
 
-// `parts` in prompt order; those not present are skipped. `lead` is the rendered lead template,
-// empty if the layout names none.
+// `parts` must be in prompt order; absent ones are skipped. `lead` is the rendered lead template,
+// or empty if the layout names none.
 Arranged Arrange(std::span<const Part> parts, const Capability& capability, std::string_view lead);
 
 }  // namespace dossier::assembly

@@ -1,4 +1,4 @@
-// A shorter view of a long history; the history itself never changes.
+// Makes a shorter view of a long history; the history itself never changes.
 //
 //   CompactionPlan plan = PlanCompaction(turns, compaction, policy);
 //   if (plan.step == CompactionPlan::Step::kSummarize) {
@@ -8,10 +8,10 @@
 //   }
 //   section.turns = CompactedView(turns, compaction, policy);   // what a request holds instead
 //
-// Two ways, cheap before dear: by rule, the outputs of old turns become a line each; then the
-// oldest turns become a summary, whose text the caller brings. Both are data (ToJson), to be stored
-// beside the history: without them the view is the history again, byte for byte. Thread-safety:
-// pure functions over plain data.
+// There are two ways, the cheap one first: by rule, the outputs of old turns become one line each;
+// then the oldest turns become a summary, whose text the caller provides. Both are data (ToJson)
+// that is stored beside the history; without it the view is the history again, byte for byte.
+// Thread-safety: pure functions over plain data.
 
 #ifndef DOSSIER_ASSEMBLY_FIT_COMPACTION_H_
 #define DOSSIER_ASSEMBLY_FIT_COMPACTION_H_
@@ -29,26 +29,26 @@
 
 namespace dossier::assembly {
 
-// A turn of the history. Ids are unique and stay what they are while the history grows.
+// A turn of the history. Ids are unique and do not change while the history grows.
 struct HistoryTurn {
   std::string id;
   Turn turn;
-  std::int64_t tokens = 0;  // with framing
-  std::string output_of;    // of a turn that only reports an output: whose; such a turn can shrink
+  std::int64_t tokens = 0;  // including framing
+  std::string output_of;    // source, if the turn only reports an output; such a turn can shrink
 };
 
 struct CompactionPolicy {
-  std::int64_t start = 0;                     // tokens of the view above which something is done
-  std::int64_t target = 0;                    // tokens to go down to
-  std::size_t keep_first = 0, keep_last = 2;  // turns that stay byte for byte
-  std::size_t fresh_exchanges = 3;            // outputs of the newest so many exchanges stay whole
-  std::int64_t summary_tokens = 1500;         // what a summary may cost
-  std::function<std::int64_t(std::string_view)> count;  // tokens of a text, with framing; required
-  // What stands for an output; OutputLine if unset.
+  std::int64_t start = 0;                     // compact above this; tokens of the view
+  std::int64_t target = 0;                    // target size in tokens
+  std::size_t keep_first = 0, keep_last = 2;  // turns that stay unchanged, byte for byte
+  std::size_t fresh_exchanges = 3;            // outputs of this many newest exchanges stay whole
+  std::int64_t summary_tokens = 1500;         // most tokens of a summary
+  std::function<std::int64_t(std::string_view)> count;  // tokens of a framed text; required
+  // Makes the line that replaces an output; OutputLine if unset.
   std::function<std::string(const HistoryTurn&)> shorten;
 };
 
-// Turns first to last, both included, read as `text`.
+// A summary `text` that replaces the turns first to last, both included.
 struct HistorySummary {
   std::string first, last;  // ids
   std::string text;
@@ -56,47 +56,47 @@ struct HistorySummary {
 };
 
 struct Compaction {
-  std::vector<std::string> shortened;     // ids of turns whose output is a line now
-  std::vector<HistorySummary> summaries;  // in the order of the history, not overlapping
+  std::vector<std::string> shortened;     // ids of turns whose output is now one line
+  std::vector<HistorySummary> summaries;  // in history order, not overlapping
 
   bool empty() const { return shortened.empty() && summaries.empty(); }
 };
 
 struct CompactionPlan {
-  // first to last may hold older summaries, which the new one then stands for (merged once they
-  // cost more than four times summary_tokens).
-  // kNone: small enough. kRules: `shorten` is enough. kSummarize: a summary of first to last is
-  // needed too. kStuck: nothing more may go, and it is still above the target.
+  // The range first to last may contain older summaries, which the new one then replaces (they are
+  // merged once they cost more than four times summary_tokens). kNone: small enough. kRules:
+  // `shorten` is enough. kSummarize: a summary of first to last is needed too. kStuck: nothing more
+  // may go, and the view is still above the target.
   enum class Step { kNone, kRules, kSummarize, kStuck } step = Step::kNone;
   std::vector<std::string> shorten;  // ids
-  std::string first, last;           // of kSummarize
-  std::int64_t tokens_before = 0;    // of the view as it is
-  std::int64_t tokens_by_rules = 0;  // with `shorten` alone
-  std::int64_t tokens_after = 0;     // as planned, a summary taken at its most
+  std::string first, last;           // for kSummarize
+  std::int64_t tokens_before = 0;    // of the current view
+  std::int64_t tokens_by_rules = 0;  // with only `shorten` applied
+  std::int64_t tokens_after = 0;     // as planned, with a summary of the maximum size
 };
 
 // "[output of NAME, 12,345 bytes, omitted; sha256 ab12cd34]"
 std::string OutputLine(const HistoryTurn& turn);
 
-// Never splits a tool call from its results; a summary ends before a message of the user, so that
-// roles stay valid. `turns` with the same ids and policy give the same plan.
+// Plans the next step. Never splits a tool call from its results; a summary ends before a user
+// message, so that roles stay valid. `turns` with the same ids and policy give the same plan.
 CompactionPlan PlanCompaction(std::span<const HistoryTurn> turns, const Compaction& present,
                               const CompactionPolicy& policy);
 
-// The turns that the summary of `plan` has to tell, as they are.
+// Returns the turns that the summary of `plan` has to cover, unchanged.
 std::vector<HistoryTurn> Covered(std::span<const HistoryTurn> turns, const CompactionPlan& plan);
 
-// The turns behind a summary.
+// Returns the turns that a summary replaces.
 std::vector<HistoryTurn> Covered(std::span<const HistoryTurn> turns, const HistorySummary& summary);
 
-// `present` with what `plan` does. `summary` is used for kSummarize only.
-// Errors: kInvalidArgument if the plan names turns that are not there, or the summary is empty.
+// Returns `present` with the changes of `plan`. `summary` is used for kSummarize only. Errors:
+// kInvalidArgument if the plan names turns that do not exist, or the summary is empty.
 Result<Compaction> ApplyCompaction(std::span<const HistoryTurn> turns, const Compaction& present,
                                    const CompactionPlan& plan, std::string_view summary,
                                    const CompactionPolicy& policy);
 
-// The history as a request holds it. A summary opens the message of the user behind it, or is one
-// of its own; its block has section "summary", which no budget cuts.
+// Returns the history as a request holds it. A summary is put at the start of the user message
+// after it, or is a message of its own; its block has section "summary", which no budget cuts.
 std::vector<Turn> CompactedView(std::span<const HistoryTurn> turns, const Compaction& compaction,
                                 const CompactionPolicy& policy);
 

@@ -1,4 +1,4 @@
-// Shrinking one section to a grant of tokens.
+// Shrinks one section to a grant of tokens.
 //
 //   part.full = *FitFull(part, context);
 //   Measure({{&part.full}}, context);
@@ -24,18 +24,18 @@ struct FitContext {
   std::int64_t image = 0;        // tokens of an image
 };
 
-// All of `part`, cut by its cap_chars only; nullopt if those cannot hold even a cut. A text is not
-// counted yet: see Measure.
+// Returns all of `part`, cut only by its cap_chars; nullopt if cap_chars is too small even for a
+// cut text. A text is not counted yet: see Measure.
 std::optional<Fitted> FitFull(const Part& part, const FitContext& context);
 
-// Counts texts, all at once, in a form that joins.
+// Counts several texts at once, in a form whose counts can be joined.
 void Measure(std::span<Fitted* const> fitted, const FitContext& context);
 
-// As much of `part` as costs at most `grant`, by its fit policy, marker and frame included; nullopt
-// if not even the least fits. A result without `left_out` is uncut.
+// Returns as much of `part` as costs at most `grant`, by its fit policy, including marker and
+// frame; nullopt if not even the least fits. A result without `left_out` is uncut.
 std::optional<Fitted> FitTo(const Part& part, std::int64_t grant, const FitContext& context);
 
-// The least grant that is worth anything: `min`, else frame + marker + 1.
+// Returns the smallest useful grant: `min` if set, else frame + marker + 1.
 std::int64_t LeastGrant(const Part& part, const FitContext& context);
 
 // "[left out: 7 of 10 lines of notes]"

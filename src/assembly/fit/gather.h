@@ -1,4 +1,4 @@
-// The first step of assembly: what each section of the layout holds, before any cutting.
+// The first step of assembly: gathers the content of each section, before any cutting.
 //
 // Thread-safety: pure functions.
 

@@ -18,17 +18,16 @@
 
 namespace dossier::assembly {
 
-// Where a provider is asked to cache the prefix of a prompt.
+// Decides where a provider is asked to cache the prefix of a prompt.
 //
 //   const CachePlan plan = PlanCache(parts, layout.cache, capability, counter, &messages);
 //
-// Only providers with explicit breakpoints get any; what decides is data (CacheRules), and the
-// fields are written by the model client that knows them. Thread-safety: pure function over its
-// arguments.
+// Only providers with explicit breakpoints get any. The decision depends on data (CacheRules); the
+// model client of the provider writes the fields. Thread-safety: pure function of its arguments.
 
 struct CachePoint {
   std::string_view after;          // system, stable, history, newest, step
-  std::int64_t prefix_tokens = 0;  // of all that stands before the point, framing included
+  std::int64_t prefix_tokens = 0;  // of everything before the point, including framing
   std::string ttl;                 // lifetime asked for; empty if not placed
   std::string_view why;            // below-minimum, no-slot; empty if placed
 };
@@ -38,14 +37,14 @@ struct CachePlan {
   std::vector<AssemblyWarning> warnings;
 };
 
-// Sets Block::cache behind the chosen places.
+// Sets Block::cache on the last block before each chosen point.
 CachePlan PlanCache(std::span<const Part> parts, const LayoutCache& wanted,
                     const Capability& capability, const tokens::Counter& counter,
                     Messages* messages);
 
 std::string_view CacheModeName(CacheRules::Mode mode);  // "explicit"
 
-// Two calls of one layout side by side: where their prompts part, and what that costs.
+// Compares two calls of one layout: where their prompts diverge, and what that costs.
 //
 //   const Comparison difference = Compare(previous_report, report);
 //   if (difference.found) Warn("{} changed at byte {}", difference.section, difference.byte);
@@ -53,28 +52,29 @@ std::string_view CacheModeName(CacheRules::Mode mode);  // "explicit"
 // Thread-safety: pure functions.
 
 struct Comparison {
-  bool found = false;   // false: what both hold is the same, byte for byte
-  std::string section;  // the first that differs
-  // Bytes of the section that are surely the same: exact where the section begins or ends, else a
-  // multiple of 256 within its first 4,096 bytes, of 4,096 behind.
+  bool found = false;   // false: what they share is the same, byte for byte
+  std::string section;  // the first section that differs
+  // Bytes of the section that are certainly equal: exact if the section differs at its start or
+  // end, else a multiple of 256 within its first 4,096 bytes, and of 4,096 after them.
   std::int64_t byte = 0;
-  std::int64_t common_tokens = 0;  // of the prefix that both share, without framing
-  std::int64_t tokens_lost = 0;    // that `before` held behind it, up to the end of its history
+  std::int64_t common_tokens = 0;  // of the shared prefix, without framing
+  std::int64_t tokens_lost = 0;    // tokens of `before` after the prefix, up to the end of its
+                                   // history
 };
 
-// Both are reports of schema dossier.assembly/1; what one lacks counts as different.
+// Both are reports of schema dossier.assembly/1; a field that one lacks counts as different.
 Comparison Compare(const Json& before, const Json& after);
 
-// For the report: 8 hex digits of the SHA-256 of the first 256, 512, … 4,096, 8,192, … bytes, so
-// that Compare finds a place without the text. `sha256` gets the hash of all of it.
+// Returns marks for the report: 8 hex digits of the SHA-256 of the first 256, 512, … 4,096, 8,192,
+// … bytes, so that Compare can find a place without the text. `sha256` gets the hash of the whole.
 std::string PrefixMarks(std::string_view bytes, std::string* sha256);
 
-// How the budget came about, in tokens.
+// How the budget was calculated, in tokens.
 struct BudgetNumbers {
   std::int64_t limit = 0;      // window less the reserve for the reply
-  std::int64_t want = 0;       // what the layout or the caller asks for
+  std::int64_t want = 0;       // what the layout or the caller asked for
   std::int64_t budget = 0;     // the smaller of the two: B
-  std::int64_t allowance = 0;  // B without the tokenizer's margin; holds framing and text
+  std::int64_t allowance = 0;  // B without the tokenizer's margin, for framing and text
 };
 
 struct ReportInput {
@@ -89,7 +89,7 @@ struct ReportInput {
   const std::vector<AssemblyWarning>& warnings;
 };
 
-// Fills in each part's hashes and turn.
+// Makes the report, and fills in each part's hashes and turn.
 Json MakeReport(const ReportInput& input, std::vector<Part>* parts);
 
 }  // namespace dossier::assembly

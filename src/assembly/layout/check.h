@@ -4,7 +4,7 @@
 //     Print(line);  // "ok builtin:prompts/recursion/ready.md"
 //   }
 //
-// Thread-safety: reads files only.
+// Thread-safety: pure functions that only read files.
 
 #ifndef DOSSIER_ASSEMBLY_LAYOUT_CHECK_H_
 #define DOSSIER_ASSEMBLY_LAYOUT_CHECK_H_
@@ -16,12 +16,12 @@
 
 namespace dossier::assembly {
 
-// One line a file, layouts first, sorted by name: "ok PATH", with what is doubtful but works behind
-// it ("ok PATH (warning 4:5: …)"), or "PATH:LINE:COL: MESSAGE". A file in `folders` hides the
-// built-in one of its name.
+// Returns one line per file, layouts first, sorted by name: "ok PATH", followed by warnings if
+// there are any ("ok PATH (warning 4:5: …)"), or "PATH:LINE:COL: MESSAGE". A file in `folders`
+// hides the built-in one of the same name.
 std::vector<std::string> CheckAssets(const AssetFolders& folders);
 
-// What works but wastes the cache: "4:5: …", in layout order.
+// Returns what works but wastes the cache: "4:5: …", in layout order.
 std::vector<std::string> CacheWarnings(const Layout& layout);
 
 }  // namespace dossier::assembly

@@ -1,4 +1,4 @@
-// The YAML between the `---` lines that a Markdown file may begin with, and what follows.
+// Splits a Markdown file into the YAML between `---` lines at its start and the text after it.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const FrontMatter front, SplitFrontMatter(text, "prompts/ready.md"));
 //   ReadYaml(front.yaml, "prompts/ready.md", {.first_line = 1});
@@ -15,11 +15,11 @@
 namespace dossier::assembly {
 
 struct FrontMatter {
-  std::string_view yaml, body;  // parts of the text
+  std::string_view yaml, body;  // both are parts of the text
   int body_line = 0;            // lines before the body
 };
 
-// Without an opening line everything is body. Errors: kConfig if the closing line is missing.
+// Without an opening line, everything is the body. Errors: kConfig if the closing line is missing.
 Result<FrontMatter> SplitFrontMatter(std::string_view text, std::string_view file);
 
 }  // namespace dossier::assembly

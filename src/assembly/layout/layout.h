@@ -21,7 +21,7 @@
 
 namespace dossier::assembly {
 
-// The cache order: what changes often stands late.
+// The zones in cache order: what changes often comes late.
 enum class Zone { kTools, kSystem, kStable, kHistory, kVolatile, kRequest };
 enum class Fit { kWhole, kHead, kTail, kMiddle, kItems, kHistory, kFirstOf };
 enum class FenceKind { kDefault, kNone, kTag, kHeading, kGrowing, kData, kMarkers };
@@ -31,7 +31,7 @@ struct Placeholder {
   std::string name;
   enum class Need { kRequired, kOptional } need = Need::kRequired;
   Trust trust = Trust::kTrusted;
-  std::string title;  // heads the fence of a value; the name if empty
+  std::string title;  // heading of the fence around a value; the name if empty
 };
 
 struct Template {
@@ -43,38 +43,38 @@ struct Template {
 
 // Errors: kConfig with "FILE:LINE:COL: reason".
 Result<Template> ParseTemplate(std::string_view markdown, std::string_view file);
-// One pass; values are literal. `boundary` fences placeholders declared untrusted. Errors: kConfig
-// naming template and placeholder when a required value is missing.
+// Renders in one pass; values are literal. `boundary` fences placeholders declared untrusted.
+// Errors: kConfig naming template and placeholder if a required value is missing.
 Result<std::string> RenderTemplate(const Template& text,
                                    const std::map<std::string, std::string>& values,
                                    std::string_view boundary);
 
-// Where the content of a section comes from: the one table of `source:` names. A new source gets a
-// row in layout.cc; docs/extending.md says what else.
+// A source of section content: a row of the one table of `source:` names. A new source gets a row
+// in layout.cc; docs/extending.md lists the other steps.
 struct SectionSource {
   std::string_view name;
-  Trust trust = Trust::kTrusted;  // unless the layout says otherwise; kUntrusted: nobody vouches
+  Trust trust = Trust::kTrusted;  // unless the layout says otherwise; kUntrusted: not vouched for
   enum class Filled {
-    kByLayout,  // its own text, templates and variables
-    kByDriver,  // who runs the layout, unless `with` names a path or a value
-    kByPath,    // the file that `with: {path: …}` names
-    kByReader,  // driver/section_reader.h itself
-    kByMaker,   // a maker of that name (app/section_makers.h)
+    kByLayout,  // from its own text, templates and variables
+    kByDriver,  // by the code that runs the layout, unless `with` names a path or value
+    kByPath,    // from the file that `with: {path: …}` names
+    kByReader,  // by driver/section_reader.h itself
+    kByMaker,   // by a maker of that name (app/section_makers.h)
   } filled = Filled::kByMaker;
 };
 std::span<const SectionSource> SectionSources();
-// Null: there is no such source.
+// Returns null if there is no such source.
 const SectionSource* FindSectionSource(std::string_view name);
 
 struct LayoutSection {
   std::string name;
   Zone zone = Zone::kStable;
   Role role = Role::kUser;
-  std::string source;         // a name of SectionSources
+  std::string source;         // one of SectionSources
   std::string template_name;  // "recursion/system.md"
   std::string text;           // of source: text
   std::string variable;       // of source: var
-  Json with;                  // all of `with`, for whoever reads the source; null if absent
+  Json with;                  // all of `with`, for the reader of the source; null if absent
   std::string title;
   Trust trust = Trust::kTrusted;
   FenceKind fence = FenceKind::kDefault;
@@ -88,11 +88,11 @@ struct LayoutSection {
   std::string when, unless;  // variable names
   enum class Need { kRequired, kOptional } need = Need::kOptional;
   std::string changes;  // never, run, turn, call
-  // What happens if nobody gives content: an error, unless the file says `optional: true`.
+  // What happens if no content is given: an error, unless the file says `optional: true`.
   enum class Missing { kIsAnError, kIsAllowed } missing = Missing::kIsAllowed;
   enum class Render { kMarkdown, kJson, kYaml } render = Render::kMarkdown;  // of data
   std::vector<std::string> alternatives;  // of fit: first-of, best first
-  int line = 0, column = 0;               // where the file names it, from 1; 0 if made in code
+  int line = 0, column = 0;               // position in the file, from 1; 0 if made in code
 };
 
 // A declared variable.
@@ -103,17 +103,17 @@ struct LayoutVariable {
   std::vector<std::string> one_of;      // empty: any value
 };
 
-// How long a provider is asked to keep the prefix up to the end of a zone; empty: its default.
-// A lifetime stands before none that is longer.
+// How long a provider is asked to cache the prefix up to the end of a zone; empty: its default. No
+// lifetime is longer than that of an earlier zone.
 struct LayoutCache {
   std::string system_ttl, stable_ttl, history_ttl;  // "5m"
-  // Whether one call's first token is awaited before others with this prefix go out.
+  // Whether the first token of one call is awaited before others with this prefix are sent.
   enum class WarmFirst { kNo, kYes } warm_first = WarmFirst::kNo;
 };
 
 struct Layout {
   std::string name, file, sha256;
-  std::string found_as;  // what it was looked for as; its file may say another name
+  std::string found_as;  // the name it was looked up by; its file may have another name
   double window_share = 0.5;
   std::optional<std::int64_t> budget_tokens, reserve_output;
   std::vector<std::string> cascade;
@@ -124,23 +124,22 @@ struct Layout {
   std::string about;
   LayoutCache cache;
   enum class Boundary { kRun, kProject } boundary = Boundary::kRun;  // whose id fences data
-  std::vector<std::string> overrides;  // files of the user that stand for built-in ones
+  std::vector<std::string> overrides;  // the user's files that replace built-in ones
 };
 
-// Where overrides are looked for before the built-in files: each folder may hold layouts/ and
-// prompts/.
+// Folders that are searched before the built-in files: each may contain layouts/ and prompts/.
 struct AssetFolders {
   std::vector<std::string> overrides;
 };
 
 // Looks for layouts/NAME.PROFILE.yaml (if a profile is given: "small", "large") and then
-// layouts/NAME.yaml in each of `folders`, then built-in, and loads the templates it names.
-// Errors: kNotFound (nearest name, folders searched), kConfig ("FILE:LINE:COL: …").
+// layouts/NAME.yaml in each of `folders`, then among the built-in files, and loads the templates it
+// names. Errors: kNotFound (nearest name, folders searched), kConfig ("FILE:LINE:COL: …").
 Result<Layout> FindLayout(std::string_view name, const AssetFolders& folders,
                           std::string_view profile = {});
-// Without templates: for checks and tests.
+// Parses without loading templates: for checks and tests.
 Result<Layout> ParseLayout(std::string_view yaml, std::string_view file);
-// A template by its name under prompts/, override before built-in.
+// Finds a template by its name under prompts/, an override before the built-in one.
 Result<Template> FindTemplate(std::string_view name, const AssetFolders& folders);
 
 }  // namespace dossier::assembly

@@ -18,11 +18,11 @@
 
 namespace dossier::assembly {
 
-// A section as one file writes it: which keys it names matters when it is laid over a base.
+// A section as one file writes it: its keys matter when it is merged into a base section.
 struct SectionEntry {
   std::string name;
   YamlNode node;              // the whole map
-  std::string before, after;  // where to place a new one
+  std::string before, after;  // where to insert a new section
 };
 
 struct LayoutFile {
@@ -38,11 +38,11 @@ struct LayoutFile {
 // Errors: kConfig, "FILE:LINE:COL: reason".
 Result<LayoutFile> ReadLayoutFile(std::string_view yaml, std::string_view file);
 
-// Turns the section nodes into sections and checks what spans several keys.
+// Turns the section nodes into sections and checks conditions that span several keys.
 Result<Layout> FinishLayout(LayoutFile file);
 
-// `over` laid over `base`: sections merge by name, key by key. `over`'s file name stays in messages
-// about its own keys.
+// Merges `over` into `base`: sections by name, key by key. Messages about keys of `over` keep its
+// file name.
 Result<LayoutFile> MergeLayouts(LayoutFile base, LayoutFile over);
 
 }  // namespace dossier::assembly

@@ -28,27 +28,27 @@ struct Block {
   std::string text;        // the text, thinking, a tool result, or the base64 data of an image
   std::string media_type;  // of an image with data: "image/png"
   std::string url;         // of an image without data
-  std::string section;     // which section it came from; for the report
+  std::string section;     // the section it came from; for the report
   std::string call_id, tool_name;  // of a tool call or result
   Json arguments;                  // of a tool call
-  // What a provider wants back with this block just as it came, by provider: a signature. Null
-  // where there is none; no other provider is sent it.
+  // Data that a provider wants back unchanged with this block, by provider name, such as a
+  // signature. Null if there is none. It is sent to no other provider.
   Json provider_data;
-  std::optional<std::string> cache;  // lifetime of a cache breakpoint behind this block: "5m"
-  // Of `text`, while a prompt is assembled; unset: nothing is known.
+  std::optional<std::string> cache;  // lifetime of a cache breakpoint after this block: "5m"
+  // Token count of `text`, while a prompt is assembled; unset if it is not known.
   std::shared_ptr<const tokens::Measured> measured;
 };
 
-// Whether the block's text is one of those that Turn::Text joins.
+// Returns true if Turn::Text joins the text of this block.
 bool IsJoined(const Block& block);
 
 struct Turn {
   Role role = Role::kUser;
   std::vector<Block> blocks;
 
-  // The texts of all blocks but images and thinking, joined by one blank line.
+  // Joins the texts of all blocks except images and thinking with one blank line.
   std::string Text() const;
-  // The same; where one block has all of it, no copy. `room` must live as long as the view.
+  // The same, without a copy if one block has all the text. `room` must outlive the view.
   std::string_view TextView(std::string* room) const;
 };
 
@@ -65,8 +65,8 @@ struct Messages {
   std::string SystemText() const;  // joined by one blank line
 };
 
-// {"schema":"dossier.messages/1","tools":[…],"system":[…],"turns":[…]}: the same bytes for the same
-// messages.
+// Returns {"schema":"dossier.messages/1","tools":[…],"system":[…],"turns":[…]}; the same messages
+// give the same bytes.
 Json ToCanonicalJson(const Messages& messages);
 
 }  // namespace dossier::assembly

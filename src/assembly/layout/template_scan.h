@@ -1,4 +1,4 @@
-// The pieces of a template's body, and the parts of template.cc that finding and checking need.
+// Splits a template's body into pieces; also the parts of template.cc that lookup and checks need.
 //
 //   ScanTemplate(text.body, text.braces, [&](const TemplatePiece& piece) { Use(piece); });
 //
@@ -23,7 +23,7 @@ struct TemplatePiece {
   enum class Kind { kText, kPlaceholder };
   Kind kind = Kind::kText;
   std::string_view name;               // the text to copy, or the placeholder's name
-  std::string_view spec;               // behind the colon; empty if none
+  std::string_view spec;               // after the colon; empty if none
   std::size_t offset = 0, length = 0;  // in the body, braces included
 };
 
@@ -32,14 +32,14 @@ struct TemplatePiece {
 void ScanTemplate(std::string_view body, Template::Braces braces,
                   const std::function<void(const TemplatePiece&)>& visit);
 
-// The offset behind the name that starts at `at`; `at` if none does.
+// Returns the offset after the name that starts at `at`, or `at` if no name does.
 std::size_t ScanName(std::string_view text, std::size_t at);
 
-// As ParseTemplate; with a `contract` its placeholders hold instead of the file's own.
+// As ParseTemplate; with a `contract`, its placeholders replace the file's own.
 Result<Template> ParseTemplateAgainst(std::string_view markdown, std::string_view file,
                                       const Template* contract);
 
-// "unknown key wieght (weight?)"
+// Returns a message with the nearest known name: "unknown key wieght (weight?)".
 std::string Guess(std::string_view what, std::string_view name, std::span<const std::string> known);
 
 }  // namespace dossier::assembly

@@ -1,5 +1,5 @@
-// Typed reading of YAML maps by a table of keys: unknown keys are refused with the nearest known
-// one, wrong types with what was meant.
+// Reads YAML maps into typed members by a table of keys. An unknown key is refused with the nearest
+// known one, a wrong type with the expected one.
 //
 //   constexpr Field<Server> kFields[] = {{"port", Into<ReadWholeFrom<1>, &Server::port>},
 //                                        {"name", Into<ReadString, &Server::name>}};
@@ -23,7 +23,7 @@
 
 namespace dossier::assembly {
 
-// A key and its value, for reading and for errors.
+// A key and its value, for reading and for error messages.
 struct FieldPlace {
   std::string_view file;
   std::string_view key;
@@ -37,20 +37,20 @@ struct FieldPlace {
 Status ReadString(const FieldPlace& at, std::string* out);
 Status ReadStrings(const FieldPlace& at, std::vector<std::string>* out);
 Status ReadFlag(const FieldPlace& at, bool* out);
-// A whole number from `least` up.
+// Reads a whole number, at least `least`.
 Status ReadWhole(const FieldPlace& at, std::int64_t least, std::int64_t* out);
 template <std::int64_t kLeast>
 Status ReadWholeFrom(const FieldPlace& at, std::int64_t* out) {
   return ReadWhole(at, kLeast, out);
 }
-// A number from `low` to `high`.
+// Reads a number from `low` to `high`.
 Status ReadNumber(const FieldPlace& at, double low, double high, double* out);
-// The index of the value among `names`.
+// Reads the index of the value among `names`.
 Status ReadChoice(const FieldPlace& at, std::span<const std::string_view> names, std::size_t* out);
 
-// For tables of fields, of JSON too (sources/header/json_fields.h): readers made of readers.
+// Readers made of readers, for tables of YAML and JSON fields (sources/header/json_fields.h).
 
-// One of the words, as the enumerator at its place.
+// Reads one of the words as the enumerator at the same index.
 template <const auto& kWords>
 inline constexpr auto ReadWordOf = [](const auto& at, auto* out) -> Status {
   std::size_t index = 0;
@@ -59,7 +59,7 @@ inline constexpr auto ReadWordOf = [](const auto& at, auto* out) -> Status {
   return {};
 };
 
-// True as one value, false as another.
+// Reads a flag as one of two values: kTrue or kFalse.
 template <auto kTrue, auto kFalse>
 inline constexpr auto ReadFlagAs = [](const auto& at, decltype(kTrue)* out) -> Status {
   bool flag = false;
@@ -80,7 +80,7 @@ T* PlaceOf(std::optional<T>* member) {
   return &member->emplace();
 }
 
-// Reads with kRead into a member, or into a member of a member; an optional one is set.
+// Reads with kRead into a member, or into a member of a member; an optional member is set.
 template <auto kRead, auto kMember, auto... kInner>
 Status Into(const auto& at, decltype(OwnerOf(kMember))* out) {
   if constexpr (sizeof...(kInner) == 0) {

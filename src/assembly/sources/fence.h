@@ -1,4 +1,4 @@
-// How the body of a section is framed, and the boundary that keeps untrusted text inside.
+// Frames the body of a section, and makes the boundary that keeps untrusted text inside.
 //
 //   std::string id = FreeBoundary(text, boundary, seed);
 //   std::string framed = Framed({FenceKind::kData, "Notes", "notes", id, 0}, text);
@@ -17,7 +17,7 @@
 
 namespace dossier::assembly {
 
-// One frame. It is decided from the whole body, so that a cut never changes it.
+// One frame. It is chosen from the whole body, so that a cut never changes it.
 struct FenceFrame {
   FenceKind fence = FenceKind::kNone;
   std::string title;
@@ -26,25 +26,25 @@ struct FenceFrame {
   std::size_t backticks = 3;  // of kGrowing
 };
 
-// A name that is safe inside a context marker: control characters and runs of white space are one
-// space, three and more dashes are two, at most 120 code points.
+// Makes a name that is safe inside a context marker: control characters and runs of white space
+// become one space, three or more dashes become two, and it has at most 120 code points.
 std::string MarkerName(std::string_view name);
 
-// `body` with one more space before each line that looks like a context marker, so that none can be
-// forged. A line begins at the start, after LF or after CR.
+// Adds one more space before each line of `body` that looks like a context marker, so that none can
+// be forged. A line begins at the start, after LF or after CR.
 std::string EscapeMarkers(std::string_view body);
 std::string UnescapeMarkers(std::string_view body);
 
-// `body` inside its frame.
+// Returns `body` inside its frame.
 std::string Framed(const FenceFrame& frame, std::string_view body);
 
-// `text` without the line ends at its end.
+// Returns `text` without the line ends at its end.
 std::string_view TrimLineEnds(std::string_view text);
 
-// Backticks that a growing fence around `body` needs: one more than its longest run, at least 3.
+// Backticks for a growing fence around `body`: one more than its longest run, at least 3.
 std::size_t GrowingFenceLength(std::string_view body);
 
-// The first draw of `boundary` that `text` does not contain.
+// Returns the first draw of `boundary` that does not occur in `text`.
 std::string FreeBoundary(std::string_view text, std::string_view boundary,
                          std::optional<std::uint64_t> seed);
 
