@@ -1,13 +1,13 @@
-// The context commands of a turn, run: from what is declared to blocks with their records.
+// Runs the context commands of a turn: turns declarations into blocks with their records.
 //
 //   CommandContext context(std::move(setup));
 //   DOSSIER_ASSIGN_OR_RETURN(const ContextNeed need, NeedOf(stored, context.Declared(), options));
 //   DOSSIER_ASSIGN_OR_RETURN(const Gathered gathered, context.Gather(need.run, limits, cancel));
 //   PlanTurn({.commands = gathered.commands, …}, stored, gathered.blocks, …);
 //
-// Templates are rendered and variables resolved anew in every call, for those commands only that
-// will run. The journal keeps what was gathered, so that an interrupted turn goes on without
-// running anything again. Thread-safety: may be called from many threads.
+// Templates are rendered and variables resolved anew in every call, only for commands that will
+// run. The journal stores the gathered blocks, so that an interrupted turn resumes without running
+// anything again. Thread-safety: may be called from many threads.
 
 #ifndef DOSSIER_CHAT_CONTEXT_GATHER_H_
 #define DOSSIER_CHAT_CONTEXT_GATHER_H_
@@ -30,36 +30,36 @@
 
 namespace dossier::chat {
 
-// What ran. `commands` are the declared ones, those that ran with their text as it was run.
+// What ran. `commands` are the declared ones; those that ran have the text that was run.
 struct Gathered {
   std::vector<DeclaredCommand> commands;
-  std::vector<ContextBlock> blocks;  // one for each index that was asked for, in that order
+  std::vector<ContextBlock> blocks;  // one for each requested index, in that order
   std::vector<std::string> warnings;
 };
 
-// For the journal, and back. Errors: kDamaged.
+// Convert to and from the journal's form. Errors: kDamaged.
 Json ToJson(const Gathered& gathered);
 Result<Gathered> GatheredOf(const Json& json);
 
 struct GatherLimits {
   const tokens::Counter& counter;
-  std::int64_t max_tokens;  // of all blocks together
+  std::int64_t max_tokens;  // for all blocks together
 };
 
-// Where blocks come from; tests give a scripted one.
+// The source of context blocks; tests use a scripted one.
 class BlockSource {
  public:
   virtual ~BlockSource() = default;
-  // Those of the configuration, then those of --exec.
+  // Returns the commands of the configuration, then those of --exec.
   virtual std::vector<DeclaredCommand> Declared() const = 0;
-  // Errors: kConfig (a template or a variable; nothing has run then), kContextCommand (one
-  // with `fail` failed), kTooLong, kCancelled, kIo.
+  // Errors: kConfig (a template or a variable; nothing has run in this case), kContextCommand (a
+  // command with `fail` failed), kTooLong, kCancelled, kIo.
   virtual Result<Gathered> Gather(std::span<const std::size_t> run, const GatherLimits& limits,
                                   const CancelToken& cancel) = 0;
 };
 
 struct ContextSetup {
-  std::vector<sources::ContextCommand> commands;  // of the configuration, then of --exec
+  std::vector<sources::ContextCommand> commands;  // configured ones, then those of --exec
   sources::VariableInput variables;
   sources::ContextRunOptions run;
 };
@@ -79,14 +79,14 @@ class CommandContext final : public BlockSource {
   const ContextSetup setup_;
 };
 
-// Texts that a person named, files and addresses, as blocks of a turn beside those of the commands.
+// Adds texts that the user named (files, URLs) to a turn as blocks, beside those of the commands.
 //
 //   TextContext context(commands, {{.name = "notes.txt", .text = "…"}});
 //   parts.context = &context;
 //
-// A text stands where the output of an --exec command would: frozen in a new conversation, before
-// the message in one that is there. It is never cut: what does not fit is said by the plan.
-// Ownership: the commands outlive it. Thread-safety: as BlockSource.
+// A text goes where the output of an --exec command would: frozen in a new conversation, before the
+// message in an existing one. It is never cut; the plan reports what does not fit. Ownership: the
+// commands must outlive it. Thread-safety: as BlockSource.
 class TextContext final : public BlockSource {
  public:
   TextContext(BlockSource& commands, std::vector<NamedText> texts)

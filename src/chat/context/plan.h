@@ -1,4 +1,4 @@
-// What one turn sends and saves. With NeedOf it is the only place that decides it.
+// Decides what one turn sends and saves; only this and NeedOf decide it.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const TurnPlan plan,
 //                            PlanTurn(input, &stored, blocks, layout, capability, *counter));
@@ -25,21 +25,21 @@
 
 namespace dossier::chat {
 
-// What stands in a chat's prompt of its memory.
+// The memory texts in the prompt of a chat.
 //
 //   input.memory = {.help = help, .core = shown.core, .rest = shown.rest, .boundary = boundary};
 //
 // Thread-safety: plain data.
 
-// All empty: nothing stands there.
+// If all texts are empty, the prompt has no memory.
 struct MemoryTexts {
-  std::string help;      // of the operations
+  std::string help;      // describes the operations
   std::string core;      // changes only when core does
-  std::string rest;      // about this turn
-  std::string results;   // what the reply before this one read
-  std::string feedback;  // why the reply before this one was no answer
-  std::string boundary;  // of the fences around stored text: 32 hex digits, the conversation's own
-  // kBlockAlone: the text of the reply is kept, only its block is asked for again.
+  std::string rest;      // selected for this turn
+  std::string results;   // what the previous reply read
+  std::string feedback;  // why the previous reply was not accepted
+  std::string boundary;  // of fences around stored text: 32 hex digits, the same for all turns
+  // kBlockAlone: the text of the reply is kept; only its block is requested again.
   enum class Asked { kReply, kBlockAlone } asked = Asked::kReply;
 };
 
@@ -47,38 +47,38 @@ struct TurnInput {
   std::vector<DeclaredCommand> commands;  // as given to NeedOf
   TurnOptions options;
   std::string prompt;                          // not empty
-  std::string system_text;                     // of flags or configuration; "" is none
-  std::string id, model;                       // of the conversation; the model that this turn asks
+  std::string system_text;                     // from flags or configuration; "": none
+  std::string id, model;                       // the conversation's id; the model of this turn
   std::string now;                             // FormatMicros
   std::optional<std::int64_t> reserve_output;  // tokens
-  // What the model and its tools did since the user text, and the tools: agent mode.
+  // For agent mode: the turns of the model and its tools since the user text, and the tools.
   std::vector<assembly::Turn> steps;
   std::vector<assembly::ToolSpec> tools;
-  // Records that this turn adds to those of the file (compact.h); they shape the request already.
+  // Records that this turn adds to those of the file (compact.h); they already shape the request.
   std::vector<CompactionRecord> compaction;
-  std::int64_t keep_turns = 2;  // as the compaction was planned with
+  std::int64_t keep_turns = 2;  // the value used to plan the compaction
   MemoryTexts memory;
-  driver::UserSections user_sections;   // what the user's layout adds
-  std::vector<assembly::Block> images;  // that go with the prompt
+  driver::UserSections user_sections;   // sections that the user's layout adds
+  std::vector<assembly::Block> images;  // sent with the prompt
 };
 
 // What to save after the reply; see save.h.
 struct TurnSave {
   enum class Kind { kNothing, kCreate, kAppend } kind = Kind::kNothing;
-  std::string model;                      // of a new conversation
-  std::string title;                      // of a conversation without a message of the user
+  std::string model;                      // for a new conversation
+  std::string title;                      // for a conversation without a user message
   std::optional<std::string> adopted;     // the model that becomes the conversation's
-  std::optional<std::string> system;      // of a new or refreshed conversation; "" is none
+  std::optional<std::string> system;      // for a new or refreshed conversation; "": none
   std::optional<ContextRecord> context;   // likewise
-  std::string replaced;                   // the context before a refresh; "" is none
-  std::string user;                       // content of the user's message
-  std::vector<assembly::Block> images;    // that stand before it
-  std::int64_t base = 0;                  // messages that this turn saw
+  std::string replaced;                   // the context before a refresh; "": none
+  std::string user;                       // content of the user message
+  std::vector<assembly::Block> images;    // placed before it
+  std::int64_t base = 0;                  // number of messages that this turn saw
   std::int64_t tokens = 0;                // of what is added, without the reply
-  std::optional<std::int64_t> recounted;  // of all older messages, where the file does not say
-  Json dynamic;                           // of turns[]: name and hash of each dynamic block
+  std::optional<std::int64_t> recounted;  // tokens of all older messages, if the file has no count
+  Json dynamic;                           // for turns[]: name and hash of each dynamic block
   std::vector<CompactionRecord> compaction;
-  std::vector<std::string> hints;  // said in this turn
+  std::vector<std::string> hints;  // given in this turn
 };
 
 struct TurnPlan {
@@ -91,31 +91,31 @@ struct TurnPlan {
   std::optional<std::string> hint;
 };
 
-// `blocks`: one for each index of NeedOf's `run`, in that order. `stored` is nullptr for a new or
-// stateless conversation.
-// Errors: kTooLong with tokens by section, kUsage (no prompt), those of NeedOf and Assemble.
+// `blocks` has one entry for each index in `run` of NeedOf, in that order. `stored` is nullptr for
+// a new or stateless conversation. Errors: kTooLong with tokens by section, kUsage (no prompt),
+// those of NeedOf and Assemble.
 Result<TurnPlan> PlanTurn(const TurnInput& input, const Stored* stored,
                           std::span<const ContextBlock> blocks, const assembly::Layout& layout,
                           const assembly::Capability& capability, const tokens::Counter& counter);
 
-// The history as a request holds it: without the system message, compacted as `records` say.
-// `records` are indexes into the messages of `stored`.
+// Returns the history as a request holds it: without the system message, compacted according to
+// `records`, which are indexes into the messages of `stored`.
 std::vector<assembly::Turn> HistoryView(const Stored& stored,
                                         std::span<const CompactionRecord> records,
                                         std::int64_t keep_turns, const tokens::Counter& counter,
                                         std::vector<std::string>* warnings);
 
-// A system text that is asked for is sent, or refused: never left out in silence. Errors: kUsage
-// where the conversation has another one and --replace-system is not given.
+// A requested system text is sent or refused, never dropped silently. Errors: kUsage if the
+// conversation has another one and --replace-system is not given.
 Status CheckSystemText(const TurnOptions& options, std::string_view text, const Stored& stored);
 
-// The model of a turn: the one that is asked for beats the conversation's, which beats the
+// Returns the model of a turn: the requested one, else the conversation's, else the
 // configuration's.
 std::string ChooseModel(std::string_view stored, std::string_view asked_for,
                         std::string_view configured);
 
-// The title of a conversation that begins with `prompt`: its first 60 characters on one line,
-// context blocks left out.
+// Returns the title of a conversation that begins with `prompt`: its first 60 characters on one
+// line, without context blocks.
 std::string TitleOf(std::string_view prompt);
 
 }  // namespace dossier::chat

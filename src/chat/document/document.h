@@ -1,6 +1,6 @@
-// The file of one conversation: six keys of JSON, in the order id, model, messages, created_at,
-// updated_at, metadata (docs/formats/conversation.md). Other programs write the same format, so a
-// change keeps every byte that it does not mean.
+// The file of one conversation: a JSON object with six keys in the order id, model, messages,
+// created_at, updated_at, metadata (docs/formats/conversation.md). Other programs write the same
+// format, so a change keeps every byte outside it.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Document document, Document::Parse(std::move(bytes), "bug-12"));
 //   document.AppendMessage(JsonObject{{"role", "user"}, {"content", "Hello"}});
@@ -8,9 +8,9 @@
 //   DOSSIER_RETURN_IF_ERROR(document.metadata().Set({"total_tokens"}, 41));
 //   for (std::string_view piece : document.Render().pieces()) Write(piece);
 //
-// The text is held once; messages are read one by one, when asked for. Appending and metadata cost
-// what they are long; every other change reads the whole text again.
-// Thread-safety: none; one owner.
+// The text is held once; messages are parsed one by one on request. The cost of an append or a
+// metadata change depends on its own size; any other change parses the whole text again.
+// Thread-safety: not thread-safe; one owner.
 
 #ifndef DOSSIER_CHAT_DOCUMENT_DOCUMENT_H_
 #define DOSSIER_CHAT_DOCUMENT_DOCUMENT_H_
@@ -27,10 +27,10 @@
 
 namespace dossier::chat {
 
-// "2026-11-21T12:47:14.000000Z": UTC, microseconds.
+// Formats a time as "2026-11-21T12:47:14.000000Z": UTC, microseconds.
 std::string FormatMicros(Clock::Wall time);
 
-// A text in parts, most of them views of a Document that must outlive it.
+// A text in pieces, most of them views of a Document, which must outlive it.
 class RenderedFile {
  public:
   void Add(std::string_view view) { pieces_.push_back(view); }
@@ -48,24 +48,24 @@ class Document {
   static constexpr std::uint64_t kMaxBytes = 1ull << 30;
   static constexpr std::size_t kMaxMessages = 1'000'000;
 
-  // Errors: kDamaged, "conversation ID is malformed: REASON": not JSON, not an object, a key twice,
-  // messages without a role. Absent keys are no error; others are kept.
+  // Errors: kDamaged, "conversation ID is malformed: REASON": not JSON, not an object, a duplicate
+  // key, messages without a role. Missing keys are no error; unknown ones are kept.
   static Result<Document> Parse(std::string bytes, std::string_view id);
-  // A conversation without messages; both times are `at`.
+  // Makes a conversation without messages; both times are `at`.
   static Document Make(std::string_view id, std::string_view model, std::string_view at,
                        JsonStyle style = {});
 
-  // The id that the file goes by, which errors name.
+  // The id from the file's name; errors name it.
   const std::string& name() const { return name_; }
-  // "" where the file says nothing.
+  // The values in the file; "" if the file has none.
   const std::string& id() const { return id_; }
   const std::string& model() const { return model_; }
   const std::string& created_at() const { return created_at_; }
   const std::string& updated_at() const { return updated_at_; }
-  // Top-level keys that are not ours.
+  // Returns the top-level keys that are not part of the format.
   std::vector<std::string> ForeignKeys() const;
 
-  // Messages of the text; those that wait in AppendMessage are not among them.
+  // The number of messages in the text, not counting those that AppendMessage has queued.
   std::size_t message_count() const { return messages_.size(); }
   std::string_view RawMessage(std::size_t index) const { return Of(text_, messages_[index]); }
   Result<Json> ReadMessage(std::size_t index) const { return ReadValue(RawMessage(index)); }
@@ -76,18 +76,18 @@ class Document {
   void SetUpdated(std::string at) { updated_at_ = std::move(at); }
   JsonPatch& metadata() { return metadata_; }
 
-  // The whole text again each: for changes that are rare.
+  // Each of these parses the whole text again: for rare changes.
   Status InsertFirstMessage(const Json& message);
   Status SetContent(std::size_t index, const Json& content);  // other keys of the message stay
   Status EraseMessage(std::size_t index);
   Status EraseMessagesFrom(std::size_t index);
   Status SetId(std::string_view id);
   Status SetModel(std::string_view model);
-  // Foreign keys move to metadata.dossier.foreign. Returns their names.
+  // Moves foreign keys to metadata.dossier.foreign. Returns their names.
   Result<std::vector<std::string>> MoveForeignKeys();
 
   RenderedFile Render() const;
-  // Puts what waits into the text, so that it can be read.
+  // Writes queued changes into the text, so that they can be read.
   Status Apply();
 
  private:

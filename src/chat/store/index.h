@@ -1,13 +1,13 @@
-// A list and a full-text search over a folder of conversations: a SQLite file in the cache folder,
-// which may be deleted at any time.
+// Lists and searches the conversations of a folder with a SQLite file in the cache folder, which
+// may be deleted at any time.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Index index, Index::Open(folder, cache_folder));
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<Listed> list, index.List({.limit = 20}));
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<IndexHit> hits, index.Search({.query = "segfault"}));
 //
-// Opening compares name, size, time and inode of each file with what the index knows; only files
-// that changed are read. If the cache cannot be written, the index lives in memory.
-// Thread-safety: none; one owner. Several processes may use one index.
+// Opening compares name, size, time and inode of each file with the index; only files that changed
+// are read. If the cache cannot be written, the index is kept in memory. Thread-safety: not
+// thread-safe; one owner. Several processes may use one index.
 
 #ifndef DOSSIER_CHAT_STORE_INDEX_H_
 #define DOSSIER_CHAT_STORE_INDEX_H_
@@ -32,13 +32,13 @@ struct Listed {
 
 struct ListQuery {
   std::int64_t limit = 0;  // 0: all
-  std::string since;       // the least updated_at
+  std::string since;       // the smallest updated_at
 };
 
 struct SearchQuery {
   std::string query;
   std::string role;                                            // "": any
-  enum class Syntax { kWords, kFts } syntax = Syntax::kWords;  // kFts: the query is FTS5's own
+  enum class Syntax { kWords, kFts } syntax = Syntax::kWords;  // kFts: the query is in FTS5 syntax
   std::int64_t limit = 50;
 };
 
@@ -50,12 +50,12 @@ struct IndexHit {
 
 class Index {
  public:
-  // Errors: those of listing the folder; an index that is damaged is made anew.
+  // Errors: those of listing the folder; a damaged index is rebuilt.
   static Result<Index> Open(const std::string& folder, const std::string& cache_folder);
 
   // Newest first; damaged files come last.
   Result<std::vector<Listed>> List(const ListQuery& query);
-  // Best first. Errors: kUsage (no words; with kFts, a query that is not FTS5's syntax).
+  // Best hits first. Errors: kUsage (no words; with kFts, a query that is not valid FTS5).
   Result<std::vector<IndexHit>> Search(const SearchQuery& query);
 
   std::size_t files_read() const { return files_read_; }  // by Open
@@ -72,7 +72,7 @@ class Index {
   store::Database db_;
   std::string folder_;
   std::size_t files_read_ = 0;
-  std::int64_t last_row_ = 0;  // of the texts; valid within a transaction
+  std::int64_t last_row_ = 0;  // row id of the texts; valid within a transaction
 };
 
 }  // namespace dossier::chat

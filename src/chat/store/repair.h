@@ -3,8 +3,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> done, Repair(*counter, &document));
 //   for (const std::string& line : done) Print(line);        // nothing to repair: no lines
 //
-// Messages are never changed: the records are written anew for what stands there. Pure over the
-// document; the caller makes the backup. Repairing again changes nothing. Thread-safety: one owner.
+// Messages are never changed: the records are rewritten to match them. Pure over the document; the
+// caller makes the backup. Repairing again changes nothing. Thread-safety: one owner.
 
 #ifndef DOSSIER_CHAT_STORE_REPAIR_H_
 #define DOSSIER_CHAT_STORE_REPAIR_H_
@@ -18,11 +18,11 @@
 
 namespace dossier::chat {
 
-// Errors: kDamaged, where even without its metadata the file is no conversation.
+// Errors: kDamaged if the file is not a conversation even without its metadata.
 Result<std::vector<std::string>> Repair(const tokens::Counter& counter, Document* document);
 
-// Old files, where every message of the user carries a copy of the context, in the form of today:
-// the context frozen in the system message, once.
+// Migrates old files, in which every user message carries a copy of the context, to the current
+// form: one context, frozen in the system message.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Migration done, Migrate({}, now, *counter, &document));
 //   for (const std::string& line : done.lines) Print(line);     // nothing moved: no lines
@@ -31,12 +31,12 @@ Result<std::vector<std::string>> Repair(const tokens::Counter& counter, Document
 // Thread-safety: one owner.
 
 struct MigrateOptions {
-  // Later copies that differ from the first: kept, as they may be what a reply is about.
+  // What happens to later copies that differ from the first. kKeep: a reply may refer to them.
   enum class Changed { kKeep, kDrop } changed = Changed::kKeep;
 };
 
 struct Migration {
-  std::vector<std::string> lines;  // what moved, for the user
+  std::vector<std::string> lines;  // the changes, for the user
 };
 
 // Errors: kDamaged, as ReadStored.

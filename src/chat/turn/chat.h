@@ -1,17 +1,17 @@
-// One turn of a conversation, from the prompt to the saved reply.
+// Runs one turn of a conversation, from the prompt to the saved reply.
 //
 //   Chat chat({.store = &store, .open_model = open, .context = &context, .journal = journal, …});
 //   const TurnOutcome outcome = chat.Send({.id = "bug-12", .prompt = "why?"}, events, cancel);
 //   if (outcome.error) Print(outcome.error->message);
 //   return outcome.exit;
 //
-// This orders effects and decides nothing: what runs, is sent and is saved is NeedOf's and
-// PlanTurn's to say. The order: load the conversation, or take the right to make it; open the
-// model; run the commands that the turn needs; plan; compact, if the history asks for it; call the
-// model, with tools and repair rounds; save. What came of each step is in the journal before the
-// next begins, so that a killed turn can go on.
+// This class orders effects and decides nothing: NeedOf and PlanTurn decide what runs, is sent and
+// is saved. The order: load the conversation or take the right to create it; open the model; run
+// the commands that the turn needs; plan; compact if the history requires it; call the model, with
+// tools and repair rounds; save. The outcome of each step is in the journal before the next begins,
+// so that a killed turn can be resumed.
 //
-// A turn always ends in an outcome. Text that arrived is in it, whatever failed behind it.
+// A turn always returns an outcome. It contains the text that arrived, even if a later step failed.
 // Thread-safety: one turn at a time for each Chat.
 
 #ifndef DOSSIER_CHAT_TURN_CHAT_H_
@@ -44,55 +44,53 @@
 
 namespace dossier::chat {
 
-// What a turn cost, and what the frozen context saved.
+// The cost of a turn, and the saving due to the frozen context.
 //
 //   UsageLine(usage, SavedBy(80, 5))
 //   // "usage: 1,234 in (1,024 cached) + 56 out = $0.001234; context saved 800 tokens (66.7 %)"
-//
-// The baseline of every saving is the same configuration with `dynamic: true, persist: true`: a
-// copy of the context in each message of the user, all of them sent again every turn.
-// Thread-safety: pure.
+// The baseline of every saving is the same configuration with `dynamic: true, persist: true`: one
+// copy of the context in each user message, all of them sent again every turn. Thread-safety: pure.
 
 struct ContextSaving {
-  std::int64_t tokens = 0;  // of input that were not sent
-  double percent = 0;       // of what the baseline would have sent of the context
+  std::int64_t tokens = 0;  // input tokens that were not sent
+  double percent = 0;       // share of the context tokens that the baseline would have sent
 };
-// A context of `block_tokens` over `turns` turns: b·N(N−1)/2 of b·N(N+1)/2.
+// Saving for a context of `block_tokens` over `turns` turns: b·N(N−1)/2 of b·N(N+1)/2.
 ContextSaving SavedBy(std::int64_t block_tokens, std::int64_t turns);
 
-// Share of the stored copies that are saved, in percent: (N−1)/N.
+// Returns the share of stored copies that are saved, in percent: (N−1)/N.
 double StoredSaving(std::int64_t turns);
 
-// Price of the context over `turns` turns, in prices of plain input for one copy, with a cache that
-// writes at `write` and reads at `read`.
+// Price of the context over `turns` turns, in units of the plain input price of one copy, for a
+// cache with the prices `write` and `read`.
 struct CachedCost {
   double frozen = 0, baseline = 0;
 };
 CachedCost CachedCostOf(std::int64_t turns, double write, double read);
 
-// {"input","cached_read","cache_write","output","reasoning","cost_nano_usd"} for turns[].usage;
-// null is what is not known: a price, or the share of reasoning where the provider does not tell
-// it. "estimated": true is there where the provider did not say all of it.
+// Returns {"input","cached_read","cache_write","output","reasoning","cost_nano_usd"} for
+// turns[].usage. Unknown values are null: a price, or the share of reasoning if the provider does
+// not report it. "estimated": true is added if the provider did not report all of it.
 JsonObject UsageJson(const model::Usage& usage);
 std::string UsageLine(const model::Usage& usage, const ContextSaving& saving);
 
 struct TurnRequest {
   std::string id;      // "": stateless
-  std::string prompt;  // empty with `resume`
+  std::string prompt;  // empty when resuming
   TurnOptions options;
   std::string system_text;
-  std::string asked_model, configured_model;  // of a flag; of the configuration
-  std::vector<assembly::Block> images;        // that go with the prompt
+  std::string asked_model, configured_model;  // from a flag; from the configuration
+  std::vector<assembly::Block> images;        // sent with the prompt
 
   enum class Action { kSend, kPlan } action = Action::kSend;  // kPlan: --dry-run
-  // kYes: --resume-turn. kAgain: the message of the last turn, also of one that is complete; the
-  // new turn takes its place once it is there.
+  // kYes: --resume-turn. kAgain: sends the last turn's message again, even if that turn is
+  // complete; the new turn then replaces it.
   enum class Resume { kNo, kYes, kAgain } resume = Resume::kNo;
-  enum class Hold { kNo, kYes } hold = Hold::kNo;  // --wait: the lock, all turn
+  enum class Hold { kNo, kYes } hold = Hold::kNo;  // --wait: holds the lock all turn
 
   CompactionLimits compaction;
   enum class Compacting { kByLimits, kNow } compacting = Compacting::kByLimits;  // --compact
-  std::string compaction_model;                    // "": the turn's own
+  std::string compaction_model;                    // "": the turn's model
   std::optional<std::int64_t> context_max_tokens;  // unset: a quarter of the window
 
   const model::JsonSchema* schema = nullptr;
@@ -109,34 +107,34 @@ struct TurnTimes {
 };
 
 struct TurnOutcome {
-  std::string text;                              // the answer, as far as it came
-  std::optional<Json> data;                      // of a schema
+  std::string text;                              // the answer, as far as it arrived
+  std::optional<Json> data;                      // for a schema
   std::string conversation, model, finish, run;  // run: id in the journal
   std::int64_t turn = 0;
   model::Usage usage;      // of all calls of this turn
-  std::int64_t calls = 0;  // how many
+  std::int64_t calls = 0;  // the number of calls
   ContextSaving saving;
   Json context = JsonArray();  // list: name, outcome, bytes, bytes_kept, tokens, zone, sha256
   Json compaction;             // {line, from, to, tokens_before, tokens_after}, or null
   JsonArray tools;
   Json memory;  // {branch, shown, block}; null without memory
   std::vector<std::string> warnings;
-  std::string incomplete;  // the warning that says why the reply is; "": it is whole
+  std::string incomplete;  // the warning why the reply is incomplete; "": it is complete
   TurnTimes times;
-  std::vector<std::string> violations;  // of the schema, where no reply was valid
-  std::string raw;                      // as the provider sent it, if asked for
+  std::vector<std::string> violations;  // schema violations, if no reply was valid
+  std::string raw;                      // as the provider sent it, if requested
 
-  // Of --dry-run.
+  // Set by --dry-run.
   std::optional<TurnPlan> plan;
   std::vector<ContextBlock> blocks;  // as in plan->context
   std::string wire;                  // the exact request
 
   std::optional<Error> error;
-  int exit = 0;  // of the process
+  int exit = 0;  // exit code of the process
 };
 
-// What a turn tells while it runs. Deltas and retries come from another thread than the rest, never
-// at the same time. Must not block.
+// Receives the events of a running turn. Deltas and retries come from another thread than the rest,
+// but never at the same time. Must not block.
 class ChatEvents {
  public:
   virtual ~ChatEvents() = default;
@@ -144,7 +142,7 @@ class ChatEvents {
     static_cast<void>(conversation), static_cast<void>(turn), static_cast<void>(model);
   }
   virtual void OnContext(const Json& blocks) { static_cast<void>(blocks); }
-  // Text of the answer. None comes for a reply that has to match a schema, nor in agent mode.
+  // Text of the answer. Not called in agent mode, nor for a reply that must match a schema.
   virtual void OnDelta(std::string_view text) { static_cast<void>(text); }
   virtual void OnRetry(std::string_view sentence) { static_cast<void>(sentence); }
   virtual void OnTool(const JsonObject& record, std::string_view why) {
@@ -154,26 +152,26 @@ class ChatEvents {
   virtual void OnWarning(std::string_view sentence) { static_cast<void>(sentence); }
 };
 
-// The share of the model's window that all blocks together may take, in tokens.
+// Returns the most tokens that all blocks together may take, a share of the model's window.
 std::int64_t ContextLimit(const TurnRequest& request, const driver::BoundModel& model);
 
 struct ChatParts {
   const Store* store = nullptr;  // null: stateless turns only
   driver::OpenModel open_model;
   BlockSource* context = nullptr;
-  const ChatTool* tool = nullptr;                 // of agent mode; null: off
+  const ChatTool* tool = nullptr;                 // for agent mode; null: off
   std::function<Consent(const Judged&)> confirm;  // may be empty
   driver::MemoryUse memory;
-  // What a turn may take, asked before each that is sent; empty: anything.
+  // Returns the limits of a turn; called before each turn that is sent. Empty: no limits.
   std::function<Result<model::LedgerLimits>()> limits;
-  std::shared_ptr<store::Journal> journal;  // null: nothing is kept
+  std::shared_ptr<store::Journal> journal;  // null: nothing is recorded
   driver::RunLogSetting::Bodies bodies = driver::RunLogSetting::Bodies::kKept;  // --no-log
-  std::string content_folder;  // for contexts that a refresh replaces; "": they are not kept
-  // Where a conversation goes that its own folder does not take; "": a new folder among the
-  // temporary files.
+  std::string content_folder;  // stores contexts that a refresh replaces; "": they are not kept
+  // Where a conversation is saved if its own folder cannot be written; "": a new folder in the
+  // temporary folder.
   std::string rescue_folder;
   assembly::AssetFolders folders;
-  driver::SectionMakers makers;  // of sections that a user's layout adds
+  driver::SectionMakers makers;  // for sections that a user's layout adds
   std::shared_ptr<const Clock> clock = SystemClock();
 };
 

@@ -1,4 +1,4 @@
-// The one tool of agent mode: run a command, without a shell, under a policy, in a jail.
+// The one tool of agent mode: runs a command without a shell, under a policy, in a jail.
 //
 //   CommandTool tool(policy, jail, environment, {});
 //   const Judged judged = tool.Judge(call);          // may it run?
@@ -23,24 +23,24 @@
 
 namespace dossier::chat {
 
-// A call of the tool, judged.
+// A tool call with the policy's decision.
 struct Judged {
   bool allowed = false;
-  sandbox::Argv asked;   // what the model wrote; empty if that was no command
-  sandbox::Argv argv;    // to run
-  std::string reason;    // the model's
-  std::string rule;      // that decided
-  std::string sentence;  // why it is refused
+  sandbox::Argv asked;   // the model's command; empty if malformed
+  sandbox::Argv argv;    // the command to run
+  std::string reason;    // given by the model
+  std::string rule;      // the rule that decided
+  std::string sentence;  // reason for a refusal
 };
 
 struct ToolOutput {
-  int status = 0;           // as a shell says it
+  int status = 0;           // as a shell reports it
   std::string text;         // for the model: status and capped output
-  std::uint64_t bytes = 0;  // of the whole output
-  std::string sha256;       // of it
+  std::uint64_t bytes = 0;  // size of the whole output
+  std::string sha256;       // of the whole output
 };
 
-// Tests give one that runs nothing.
+// Tests use one that runs nothing.
 class ChatTool {
  public:
   virtual ~ChatTool() = default;
@@ -51,7 +51,7 @@ class ChatTool {
 };
 
 struct CommandToolOptions {
-  // kCommandLine: `execute_bash_command {command, reason}`, for --compat; still no shell.
+  // kCommandLine: `execute_bash_command {command, reason}`, for --compat; also without a shell.
   enum class Form { kArgv, kCommandLine } form = Form::kArgv;
   std::vector<std::pair<std::string, std::string>> available;  // command, description
   Millis timeout{30'000};
@@ -60,7 +60,7 @@ struct CommandToolOptions {
 
 class CommandTool final : public ChatTool {
  public:
-  // `environment`: "NAME=value" of the process; the jail takes what it passes on.
+  // `environment`: "NAME=value" of the process; the jail selects the variables that it passes on.
   CommandTool(sandbox::Policy policy, sandbox::CommandJail jail,
               std::vector<std::string> environment, CommandToolOptions options)
       : policy_(std::move(policy)),

@@ -1,4 +1,4 @@
-// A refresh of the frozen context between turns: `dossier context refresh` and `/refresh`.
+// Refreshes the frozen context between turns: `dossier context refresh` and `/refresh`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Gathered gathered,
 //                            source.Gather(StaticCommands(source.Declared()), limits, cancel));
@@ -29,54 +29,54 @@
 
 namespace dossier::chat {
 
-// Indexes of the commands whose blocks are frozen, all or the one called `only`: dynamic ones run
-// in every turn instead.
+// Returns the indexes of commands whose blocks are frozen: all of them, or the one named `only`.
+// Dynamic ones are not among them; they run in every turn.
 std::vector<std::size_t> StaticCommands(std::span<const DeclaredCommand> commands,
                                         std::string_view only = {});
 
-// Whether `change` makes a block differ from the frozen one.
+// Returns true if `change` makes a block differ from the frozen one.
 bool Differs(const BlockChange& change);
-// Whether a save would change the context: a block, or that there is a frozen one at all.
+// Returns true if a save would change the context: a block, or whether a frozen context exists.
 bool ChangesContext(const Stored& stored, const Refreshed& refreshed);
 
 struct RefreshParts {
   const Store& store;
   const tokens::Counter& counter;
-  std::string content_folder;  // for the text that is replaced; "": it is not kept
+  std::string content_folder;  // for the replaced text; "": it is not kept
   OtherBlocks others = OtherBlocks::kGo;
 
   Refreshed Compare(const Stored& stored, const Gathered& gathered) const;
-  // On the file as it is by now: turns that came meanwhile stay. Errors: those of the store, and of
-  // keeping the replaced text: nothing is changed then.
+  // Applies it to the current file, so that turns added meanwhile stay. Errors: those of the store,
+  // and of storing the replaced text; nothing is changed in these cases.
   Status Save(std::string_view id, const Gathered& gathered, const CancelToken& cancel) const;
 };
 
-// A compaction by hand, between turns: `dossier conversations compact` and `/compact`.
+// Compacts by hand, between turns: `dossier conversations compact` and `/compact`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const CompactedNow done,
 //                            CompactNow({.store = store, .model = model, …}, "bug-12", cancel));
 //   Print(done.line);     // "compacted: turns 1-14 …", or why nothing is done
 //
-// The triggers of compaction are not asked; only keep_turns and summary_tokens count. Turns that
-// others save meanwhile stay as they are. Thread-safety: as Store.
+// The triggers of compaction are ignored; only keep_turns and summary_tokens count. Turns that
+// other processes save meanwhile stay as they are. Thread-safety: as Store.
 
 struct CompactParts {
   const Store& store;
-  const driver::BoundModel& model;   // the conversation's: its tokens count
-  const driver::BoundModel& writer;  // of the summary; may be the same
+  const driver::BoundModel& model;   // the conversation's model: its token counts are used
+  const driver::BoundModel& writer;  // writes the summary; may be the same model
   CompactionLimits limits;
-  driver::LayoutSources layouts;                              // of the summary
+  driver::LayoutSources layouts;                              // for the summary
   enum class Action { kSave, kPlan } action = Action::kSave;  // kPlan: --dry-run
 };
 
 struct CompactedNow {
   std::string line;
   std::optional<CompactionFigures> figures;  // unset if there is nothing to do
-  model::Usage usage;                        // of the summary, if one was written
+  model::Usage usage;                        // of the summary call, if there was one
 };
 
-// Errors: those of the store, and of the summary's call: nothing is changed then. kFailed if the
-// conversation lost messages meanwhile.
+// Errors: those of the store and of the summary call; nothing is changed in these cases. kFailed if
+// the conversation lost messages meanwhile.
 Result<CompactedNow> CompactNow(const CompactParts& parts, std::string_view id,
                                 const CancelToken& cancel);
 

@@ -1,12 +1,12 @@
-// The calls of one turn of agent mode, counted against their limits.
+// Runs the tool calls of one turn in agent mode, within limits on their number.
 //
 //   ToolCalls calls(tool, {.commands = 10, .refusals = 5}, watch);
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<assembly::Turn> results, calls.Answer(reply.tool_calls,
 //   cancel)); if (calls.limit()) AskOnceMoreWithoutTools();
 //
-// Calls run in order, one after the other. Every call gets a result: refused, malformed and not run
-// ones, too, as a provider takes no history with a call that has none.
-// Thread-safety: one owner.
+// Calls run one after the other, in order. Every call gets a result, even refused, malformed and
+// skipped ones, because providers reject a history with an unanswered call. Thread-safety: one
+// owner.
 
 #ifndef DOSSIER_CHAT_TURN_TOOL_CALLS_H_
 #define DOSSIER_CHAT_TURN_TOOL_CALLS_H_
@@ -29,17 +29,17 @@
 namespace dossier::chat {
 
 struct ToolLimits {
-  std::int64_t commands = 10;  // calls of a turn, whatever became of them
-  std::int64_t refusals = 5;   // in a row
+  std::int64_t commands = 10;  // calls per turn, whatever their outcome
+  std::int64_t refusals = 5;   // consecutive
 };
 
-// What a person says to a command (--confirm-commands).
+// The user's answer to a command (--confirm-commands).
 enum class Consent { kYes, kNo, kAll, kQuit };
 
 struct ToolWatch {
-  // Asked before a command runs; empty: nobody is asked.
+  // Asked before a command runs; empty: runs without asking.
   std::function<Consent(const Judged& judged)> confirm;
-  // {"argv", "decision", "status", "bytes", "sha256"}, as turns[].tools holds it, and why.
+  // Gets {"argv", "decision", "status", "bytes", "sha256"}, as in turns[].tools, and the reason.
   std::function<void(const JsonObject& record, std::string_view why)> done;
 };
 
@@ -48,12 +48,12 @@ class ToolCalls {
   ToolCalls(const ChatTool& tool, ToolLimits limits, ToolWatch watch)
       : tool_(tool), limits_(limits), watch_(std::move(watch)) {}
 
-  // The results, a turn each. Errors: kRefused (the person quit), kUnavailable (a layer of the
-  // sandbox is missing), kCancelled.
+  // Returns the results, one turn each. Errors: kRefused (the user quit), kUnavailable (a layer of
+  // the sandbox is missing), kCancelled.
   Result<std::vector<assembly::Turn>> Answer(const std::vector<model::ToolCall>& calls,
                                              const CancelToken& cancel);
 
-  // The sentence of the limit that was reached; then no more calls are answered.
+  // The message of the limit that was reached, after which no more calls are answered.
   const std::optional<std::string>& limit() const { return limit_; }
   const JsonArray& records() const { return records_; }
 

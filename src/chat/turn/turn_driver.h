@@ -1,13 +1,12 @@
-// One turn on its way; what Chat::Send does. Private to this module.
+// One turn in progress: the implementation of Chat::Send. Private to this module.
 //
 // A turn is a run of kind "chat" in the journal. Its events, in order: run.started (kind,
 // conversation, folder, model, prompt), context.started (the programs that will run), context.ready
-// (what GatheredOf reads), compaction.done, and
-// for each model call request.sent and reply.received; tool.done for each call of a tool;
-// answer.accepted (what is about to be saved), turn.saved, run.finished with status final, partial
-// (incomplete), interrupted, failed or none.
+// (what GatheredOf reads), compaction.done, request.sent and reply.received for each model call;
+// tool.done for each tool call; answer.accepted (what is about to be saved), turn.saved,
+// run.finished with status final, partial (incomplete), interrupted, failed or none.
 //
-// Steps return a Status; the first that fails ends the turn, and Run turns it into an outcome.
+// Steps return a Status; the first one that fails ends the turn, and Run turns it into an outcome.
 // Thread-safety: one owner.
 
 #ifndef DOSSIER_CHAT_TURN_TURN_DRIVER_H_
@@ -36,7 +35,7 @@ class TurnDriver {
   TurnOutcome Run();
 
  private:
-  // turn_driver.cc: the order.
+  // turn_driver.cc: the order of steps.
   Status Steps();
   Status Load();
   Status OpenModel();
@@ -51,20 +50,21 @@ class TurnDriver {
   void Fail(const Error& error);
   void Finish();
   void Warn(std::string_view sentence);
-  // An event of the turn's run. A journal that cannot be written costs no turn: Finish tells.
+  // Logs an event of the run. A journal that cannot be written does not end a turn: Finish reports
+  // it.
   void Log(std::string_view type, JsonObject data);
 
-  // turn_resume.cc: a turn that was interrupted.
+  // turn_resume.cc: resuming an interrupted turn.
   Status FindWhatIsLeft();
   Status DropLastTurn();
   void UseGathered(Gathered gathered);
 
-  // turn_compaction.cc: a history that grows too long.
+  // turn_compaction.cc: compacting a long history.
   Status Compact(const std::optional<Error>& too_long);
   std::optional<std::string> Summarize(const CompactionDecision& plan);
   void ReportCompaction(const CompactedHistory& done);
 
-  // turn_remember.cc: memory, where there is one.
+  // turn_remember.cc: the memory, if there is one.
   Status OpenMemory();
   Status RenderMemory();
   Result<model::Reply> NextReply();
@@ -77,7 +77,7 @@ class TurnDriver {
   Status MakeRoom();
   void MakeRoomAfterBlock();
 
-  // turn_calls.cc: the model, its tools, repair rounds.
+  // turn_calls.cc: model calls, tools, repair rounds.
   Status Converse();
   Status CheckedConverse();
   Result<model::Reply> FinalReply();
@@ -106,7 +106,7 @@ class TurnDriver {
   std::optional<Creation> creation_;
   std::optional<Error> unwritable_;  // why a new conversation will not be saved
   std::optional<Loaded> loaded_;
-  std::optional<Stored> stored_;  // what the turn is planned on
+  std::optional<Stored> stored_;  // the basis of the turn's plan
   std::optional<FileLock> held_;
   driver::BoundModel model_;
   assembly::Layout layout_;
@@ -115,13 +115,13 @@ class TurnDriver {
   std::optional<TurnPlan> plan_;
   std::optional<TurnMemory> memory_;
   JsonObject shown_memory_;  // accounting of the last render
-  std::string with_block_;   // the accepted reply, if it holds a block
-  // Text of a reply whose block was refused: it has been shown, and is the answer once the block
-  // is right.
+  std::string with_block_;   // the accepted reply, if it contains a block
+  // Text of a reply whose block was refused: it has been shown, and becomes the answer once the
+  // block is valid.
   std::string shown_text_;
   std::optional<ToolCalls> tools_;
   enum class ToolsUse { kOffered, kOff } tools_use_ = ToolsUse::kOffered;
-  std::string partial_;  // of the call in flight or the last one
+  std::string partial_;  // of the current or the last call
   std::optional<AcceptedAnswer> answer_;
   TurnRecord::Reply completeness_ = TurnRecord::Reply::kComplete;
   FinishedTurn::Replaces replaces_ = FinishedTurn::Replaces::kNothing;
