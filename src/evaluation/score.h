@@ -1,4 +1,4 @@
-// Scores one answer by the published rule of its task, and by a tolerant reading beside it.
+// Scores an answer by the published rule of its task, and by a second, tolerant reading.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Score score, ScoreAnswer(task, "Label: ham"));
 //   score.official;   // 1.0: what counts
@@ -20,21 +20,21 @@ namespace dossier::evaluation {
 
 struct Score {
   double official = 0, lenient = 0;  // 0 to 1
-  std::string parsed;                // what the official rule took for the answer
+  std::string parsed;                // the answer as the official rule read it
   std::string rule;  // the step of the rule that decided: "equal", "phrase", "number", "none", …
 };
 
-// Answers over this many characters count as "dumped": the whole context printed instead of one.
+// Longer answers count as "dumped": they print the context instead of an answer.
 inline constexpr std::size_t kDumpedCharacters = 2000;
 
-// Errors: kConfig for a scorer that is none, naming the nearest; kDamaged for gold of a wrong type.
-// Scorers that run a program or a model (`command`, `judge`) are kUnavailable here.
+// Errors: kConfig for an unknown scorer, with the nearest name; kDamaged for gold of a wrong type.
+// Scorers that run a program or a model (`command`, `judge`) give kUnavailable here.
 Result<Score> ScoreAnswer(const Task& task, std::string_view answer);
 
-// The names of all scorers, sorted.
+// Returns the names of all scorers, sorted.
 std::vector<std::string> ScorerNames();
 
-// `gold` written as a perfect answer to `task`: in the form that its question asks for.
+// Writes `gold` as a perfect answer to `task`, in the form that its question asks for.
 Result<std::string> WriteAnswer(const Task& task, const Json& gold);
 
 }  // namespace dossier::evaluation

@@ -22,7 +22,7 @@ const Family& PairsFamily();
 const Family& RulerFamily();
 const Family& TablesFamily();
 
-// The second path of aggregate: SQL over the labelled file, one text a kind of question.
+// The second gold path of aggregate: SQL over the labelled file, one text per kind of question.
 Result<std::unique_ptr<Prover>> ProveAggregate(const Task& task, const TaskSet& set,
                                                const Relabel& relabel);
 

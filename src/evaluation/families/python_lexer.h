@@ -1,5 +1,5 @@
-// What a look at the tokens of Python sources tells: where names are defined and called, what a
-// file imports, which constants it sets. Comments and strings say nothing.
+// Collects facts from the tokens of Python sources: where names are defined and called, what a file
+// imports, which constants it sets. Comments and strings are ignored.
 //
 //   PythonFacts facts;
 //   ReadPython("pkg/a.py", text, &facts);
@@ -21,12 +21,12 @@ namespace dossier::evaluation {
 
 struct PythonFacts {
   std::map<std::string, std::vector<std::string>> definitions;  // function or class -> files
-  std::map<std::string, std::int64_t> calls;                    // name -> places, methods too
+  std::map<std::string, std::int64_t> calls;                    // name -> calls, methods included
   std::map<std::string, std::set<std::string>> imports;         // file -> modules by full name
   std::map<std::string, std::vector<std::string>> constants;    // NAME -> whole numbers
 };
 
-// Adds what `text` says. Text that is no Python gives some facts that a parser does not confirm.
+// Adds the facts of `text`. Text that is not Python may give facts that a parser would not confirm.
 void ReadPython(const std::string& file, std::string_view text, PythonFacts* facts);
 
 }  // namespace dossier::evaluation

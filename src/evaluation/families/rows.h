@@ -1,10 +1,10 @@
-// What the families over rows share: questions with a single clear answer, and proofs by SQL over
-// rows that Python's own readers have read.
+// Shared by the families over rows: questions with one clear answer, and proofs by SQL over rows
+// that Python's own readers have read.
 //
 //   AddRowTasks("logs", "logs-64K-w0", {file}, {{.text = "Which service has …?",
 //                                                .gold = StrictWinner(errors)}}, 10, sink);
 //
-// Thread-safety: none; one owner.
+// Thread-safety: not thread-safe; one owner.
 
 #ifndef DOSSIER_EVALUATION_FAMILIES_ROWS_H_
 #define DOSSIER_EVALUATION_FAMILIES_ROWS_H_
@@ -29,7 +29,7 @@ struct RowQuestion {
   enum class Kind : std::uint8_t { kNumber, kName } kind = Kind::kNumber;
 };
 
-// The key with the highest count; none where two have it.
+// Returns the key with the highest count; nullopt if two have it.
 template <typename Key>
 std::optional<Key> StrictWinner(const std::map<Key, std::int64_t>& counts) {
   std::optional<Key> best;
@@ -43,21 +43,21 @@ std::optional<Key> StrictWinner(const std::map<Key, std::int64_t>& counts) {
   return best;
 }
 
-// The value at the nearest rank of `percent` in a histogram of values; none of an empty one.
+// Returns the value at the nearest rank of `percent` in a histogram; nullopt if it is empty.
 std::optional<std::int64_t> Percentile(const std::vector<std::int64_t>& histogram, int percent);
 
-// Adds those questions that have an answer, `wanted` at most, as tasks over `contexts`.
+// Adds the questions that have an answer, at most `wanted`, as tasks over `contexts`.
 Status AddRowTasks(std::string_view family, const std::string& window,
                    const std::vector<ContextFile>& contexts,
                    const std::vector<RowQuestion>& questions, std::int64_t wanted, TaskSink& sink);
 
-// A kind of question as it is read again, and its answer in SQL; captures are ?1, ?2.
+// Recognises a kind of question and answers it in SQL; captures are ?1, ?2.
 struct RowProof {
   const char* question;
   const char* sql;
 };
 
-// Errors: kUnavailable without python3; kFailed where a file cannot be read.
+// Errors: kUnavailable without python3; kFailed if a file cannot be read.
 Result<std::unique_ptr<Prover>> OpenRows(const Task& task, const TaskSet& set,
                                          std::span<const RowProof> proofs);
 

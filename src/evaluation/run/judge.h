@@ -1,10 +1,10 @@
-// A model's opinion of an answer, by the rubric of its question: asked twice, with the parts of the
-// prompt in turned order, because models favour what they read first or last.
+// Gets a model's opinion of an answer by the rubric of its question. The model is asked twice, with
+// the parts of the prompt in reversed order, because models favour what they read first or last.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const double opinion, AskJudge(judge, asked, row.answer, cancel));
 //   row.opinion = opinion;   // 0 to 1; no score: it enters no mean, no comparison and no gate
 //
-// Thread-safety: a function over the network.
+// Thread-safety: a function that uses the network.
 
 #ifndef DOSSIER_EVALUATION_RUN_JUDGE_H_
 #define DOSSIER_EVALUATION_RUN_JUDGE_H_
@@ -26,17 +26,17 @@ namespace dossier::evaluation {
 inline constexpr std::string_view kJudgeScorer = "judge";
 
 struct Judge {
-  ModelUpstream model;  // its headers hold the key
+  ModelUpstream model;  // its headers contain the key
   std::shared_ptr<HttpLoop> loop;
-  Millis limit{120'000};  // of one call
+  Millis limit{120'000};  // for one call
 };
 
-// The mean of both calls. Errors: kFailed if a reply ends in no score from 0 to 10; those of the
-// network; kInvalidArgument with the status where the provider refuses.
+// Returns the mean of both calls. Errors: kFailed if a reply does not end in a score from 0 to 10;
+// those of the network; kInvalidArgument with the status if the provider refuses.
 Result<double> AskJudge(const Judge& judge, const AskedTask& asked, std::string_view answer,
                         const CancelToken& cancel);
 
-// The number in the last `Score: N` of a reply, as 0 to 1; nullopt if there is none in 0..10.
+// Returns N of the last `Score: N`, scaled to 0..1; nullopt if there is none in 0..10.
 std::optional<double> ReadOpinion(std::string_view reply);
 
 }  // namespace dossier::evaluation

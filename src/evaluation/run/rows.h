@@ -1,6 +1,5 @@
-// What one system answered to one task, and the file that keeps such rows: one line a row, whole
-// and synced, so that a run that is killed goes on without asking anything twice
-// (docs/formats/eval-run.md).
+// The answer of one system to one task, and the file of such rows: one line per row, complete and
+// synced, so that a killed run resumes without asking anything twice (docs/formats/eval-run.md).
 //
 //   DOSSIER_ASSIGN_OR_RETURN(RowFile file, RowFile::Open(folder + "/rows.jsonl"));
 //   if (!file.Has(row.key())) DOSSIER_RETURN_IF_ERROR(file.Append(row));
@@ -26,26 +25,27 @@
 
 namespace dossier::evaluation {
 
-// How the asking ended. All but the first and the last score 0 and stay in every mean.
+// How the question ended. All but the first and the last score 0 and count in every mean.
 enum class RowStatus : std::uint8_t {
-  kOk,              // there is an answer, right or wrong
-  kEmpty,           // it ended well and said nothing
-  kTimeout,         // ended at the limit of time, without an answer
-  kCrashed,         // ended by a signal
-  kError,           // ended with another exit code than 0
-  kRefused,         // ended by a refusal: policy, sandbox, provider
-  kNoAnswer,        // says itself that it found none
-  kContextTooLong,  // does not fit the model's window
-  kLimit,           // a limit on calls was met before there was an answer
+  kOk,              // an answer, right or wrong
+  kEmpty,           // ended normally without output
+  kTimeout,         // reached the time limit without an answer
+  kCrashed,         // killed by a signal
+  kError,           // ended with a non-zero exit code
+  kRefused,         // refused by policy, sandbox or provider
+  kNoAnswer,        // reports that it found no answer
+  kContextTooLong,  // exceeds the model's window
+  kLimit,           // reached a call limit before an answer
   kProviderError,   // the model did not answer
-  kHarnessError,    // our own fault: no result at all
+  kHarnessError,    // our own fault: no result
 };
 std::string_view StatusName(RowStatus status);  // "ok", "context_too_long"
 std::optional<RowStatus> StatusOf(std::string_view name);
 
 struct RowTokens {
-  std::int64_t input = 0, cached = 0, output = 0;  // cached ones are part of input
-  bool counted = false;                            // by us, because a reply did not say
+  std::int64_t input = 0, cached = 0, output = 0;  // `cached` is part of `input`
+  bool counted = false;                            // counted by us, because a reply did not report
+                                                   // it
 };
 
 struct RowKey {
@@ -58,11 +58,11 @@ struct Row {
   std::string arm, task;
   int repeat = 0;
   RowStatus status = RowStatus::kHarnessError;
-  std::string answer, detail;               // detail: what went wrong, in one sentence
-  std::optional<double> official, lenient;  // 0 to 1; unset: the task has no gold
-  std::optional<double> opinion;            // of a judge, 0 to 1: no score, in no mean
+  std::string answer, detail;               // `detail`: what went wrong, in one sentence
+  std::optional<double> official, lenient;  // 0 to 1; unset: no gold
+  std::optional<double> opinion;            // of a judge, 0 to 1: not a score, in no mean
   std::string parsed, rule;
-  std::string cause;  // of a wrong answer: format, near, refusal, guess, wrong; empty: right
+  std::string cause;  // for a wrong answer: format, near, refusal, guess, wrong; empty: right
   double seconds = 0;
   std::int64_t calls = 0;
   RowTokens tokens;
@@ -71,10 +71,10 @@ struct Row {
   std::string ended, run;
 
   RowKey key() const { return {arm, task, repeat}; }
-  // Whether it counts in means: harness errors say nothing about a system.
+  // Returns true if it counts in means: harness errors say nothing about a system.
   bool counts() const { return status != RowStatus::kHarnessError; }
-  // Whether the system, its model or the harness broke, which says nothing about what it could
-  // answer.
+  // Returns true if the system, its model or the harness failed, which says nothing about what the
+  // system could answer.
   bool broken() const {
     return status == RowStatus::kError || status == RowStatus::kCrashed ||
            status == RowStatus::kProviderError || status == RowStatus::kHarnessError;
@@ -82,23 +82,23 @@ struct Row {
 };
 
 Json RowToJson(const Row& row);
-// Errors: kDamaged with what is wrong.
+// Errors: kDamaged with the reason.
 Result<Row> RowFromJson(const Json& value);
 
-// All whole rows of a file, in its order; a last line that is torn is left out, the last row of a
-// key counts. Errors: kNotFound; kDamaged with file and line.
+// Reads all complete rows of a file in order; an incomplete last line is skipped, and the last row
+// of a key wins. Errors: kNotFound; kDamaged with file and line.
 Result<std::vector<Row>> ReadRows(const std::string& path);
 
 class RowFile {
  public:
-  // Makes it if it is not there; a torn last line is cut off. Errors: kLocked, naming the process
-  // that holds it; kDamaged; kIo.
+  // Creates the file if needed; an incomplete last line is cut off. Errors: kLocked, naming the
+  // process that holds it; kDamaged; kIo.
   static Result<std::unique_ptr<RowFile>> Open(const std::string& path);
 
   bool Has(const RowKey& key) const;
   std::vector<Row> rows() const;
-  // Whole and on the disk when it returns. Errors: kFailed if the disk is full, naming the path and
-  // the bytes that are missing; what was there stays valid.
+  // Returns once the row is complete on disk. Errors: kFailed if the disk is full, naming the path
+  // and the missing bytes; existing rows stay valid.
   Status Append(const Row& row);
 
  private:

@@ -1,6 +1,5 @@
-// Which of two systems is better, and how sure that is: paired differences over the tasks that both
-// answered, with whole windows as the unit of chance, because questions over one context are not
-// independent.
+// Compares two systems: paired differences over the tasks that both answered. Whole windows are
+// resampled, because questions about one context are not independent.
 //
 //   std::vector<PairedScore> scores = {{.window = "w0", .first = 1.0, .second = 0.0}, …};
 //   const ArmComparison found = Compare(scores, kResamples, /*seed=*/1);
@@ -19,10 +18,10 @@
 namespace dossier::evaluation {
 
 inline constexpr int kResamples = 10'000;
-// Below either of them nothing is called better or worse.
+// With fewer than either, nothing is called better or worse.
 inline constexpr int kLeastTasks = 100, kLeastWindows = 10;
 
-// One task, answered by two systems; scores from 0 to 1.
+// One task answered by two systems; scores are 0 to 1.
 struct PairedScore {
   std::string window;
   double first = 0, second = 0;
@@ -33,15 +32,16 @@ struct ArmComparison {
   double low = 0, high = 0;  // of its 95 % interval
   double p = 1;              // by flipping the sign of whole windows
   int tasks = 0, windows = 0;
-  bool separated = false;  // enough tasks and windows, and the interval leaves out 0
+  bool separated = false;  // enough tasks and windows, and the interval excludes 0
   bool enough() const { return tasks >= kLeastTasks && windows >= kLeastWindows; }
-  // Whether low, high and p mean anything: one window does not say how far others lie from it.
+  // Returns true if low, high and p are meaningful: one window says nothing about the variation
+  // between windows.
   bool has_interval() const { return windows > 1; }
 };
 
 ArmComparison Compare(std::span<const PairedScore> scores, int resamples, std::uint64_t seed);
 
-// The mean of scores from 0 to 1 and its interval, in points. `windows` beside `scores`.
+// The mean of scores from 0 to 1 and its interval, in points. `windows` counts the scores' windows.
 struct Interval {
   double mean = 0, low = 0, high = 0;
   int windows = 0;
@@ -49,14 +49,14 @@ struct Interval {
 };
 Interval MeanWithInterval(std::span<const PairedScore> scores, int resamples, std::uint64_t seed);
 
-// Holm's correction for several comparisons: the adjusted p of each, in the order given.
+// Holm's correction for multiple comparisons: returns the adjusted p of each, in the given order.
 std::vector<double> AdjustByHolm(std::span<const double> p);
 
-// How many more tasks would make such a difference stand out, if it is real; 0 if it does already,
-// -1 if no number would, because there is no difference.
+// Returns how many more tasks would separate such a difference, if it is real; 0 if it is separated
+// already, -1 if there is no difference, so that no number would do.
 int MoreTasksNeeded(const ArmComparison& found);
 
-// The middle of `values`, or the value that a share of them is at most; 0 for none.
+// Returns the smallest value that at least a `share` of `values` does not exceed; 0 if empty.
 double Quantile(std::vector<double> values, double share);
 
 }  // namespace dossier::evaluation

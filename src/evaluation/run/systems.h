@@ -1,12 +1,12 @@
-// The systems that can be asked: a plain call of the model, Dossier itself, other engines, any
-// command, and solvers without a model. Each gets the same question, the same files, and a base URL
-// that is its own (run/proxy.h).
+// The systems under test: a plain call of the model, Dossier itself, other engines, any command,
+// and solvers without a model. Each gets the same question, the same files, and its own base URL
+// (run/proxy.h).
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Arm arm, ParseArm("dossier:--mode recursive", known));
 //   DOSSIER_ASSIGN_OR_RETURN(auto system, MakeSystem(arm, parts));
 //   const Answer answer = system->Ask({.asked = &task, .url = url, …}, cancel);
 //
-// Thread-safety: systems are immutable; Ask runs on many threads at once.
+// Thread-safety: systems are immutable; Ask may run on many threads at once.
 
 #ifndef DOSSIER_EVALUATION_RUN_SYSTEMS_H_
 #define DOSSIER_EVALUATION_RUN_SYSTEMS_H_
@@ -35,26 +35,26 @@ namespace dossier::evaluation {
 struct Arm {
   std::string name;               // "dossier", "droste-matched"
   std::string system;             // a row of the table, or "command"
-  std::vector<std::string> argv;  // of a command; of `dossier` its further flags
+  std::vector<std::string> argv;  // of a command; for `dossier`, further flags
   std::map<std::string, std::string> environment;
   std::string setting;  // "shipped", "matched", or what the user wrote
-  std::string install;  // how it is installed, for those who lack it
-  std::string model;    // which -m it uses; empty: the first
-  std::string program;  // of `dossier`, if another than this one
+  std::string install;  // how to install it, shown if it is missing
+  std::string model;    // the -m model that it uses; empty: the first
+  std::string program;  // for `dossier`, if it is not this program
 };
 
 // A row of the table of systems.
 struct SystemInfo {
   std::string_view name, about;
   enum class Kind : std::uint8_t { kDirect, kDossier, kCommand, kSolver } kind;
-  std::string_view package;  // of a peer, as the package registry knows it; empty: none
+  std::string_view package;  // package registry name of a peer; empty: none
 };
 std::span<const SystemInfo> Systems();
 
-// "direct", "dossier:FLAGS", "droste-matched", or a name of `known` (arms.yml). Errors: kConfig
-// with the nearest names.
+// Parses "direct", "dossier:FLAGS", "droste-matched" or a name in `known` (arms.yml). Errors:
+// kConfig with the nearest names.
 Result<Arm> ParseArm(std::string_view text, const std::map<std::string, Arm>& known);
-// The arms of a file of the form of arms.yml. Errors: kConfig with FILE:LINE.
+// Loads the arms of a file in the format of arms.yml. Errors: kConfig with FILE:LINE.
 Result<std::map<std::string, Arm>> LoadArms(const std::string& path);
 
 struct Answer {
@@ -64,16 +64,16 @@ struct Answer {
   double seconds = 0;
   std::optional<std::int64_t> turns, sub_calls;
   std::string ended, run;
-  Json result, events;  // of `dossier`, where Asking::events wants them: its object, its journal
+  Json result, events;  // of `dossier`, if Asking::events is kYes: result object, journal
 };
 
-// One asking.
+// One question to a system.
 struct Asking {
   const AskedTask* asked = nullptr;
-  std::string url;              // of the proxy, for this question alone; empty for solvers
-  std::string model;            // as requests must name it
-  std::int64_t window = 0;      // tokens of the model; 0: not known
-  std::int64_t max_output = 0;  // tokens kept free for the reply
+  std::string url;              // of the proxy, for this question only; empty for solvers
+  std::string model;            // the name that requests must use
+  std::int64_t window = 0;      // tokens of the model; 0: unknown
+  std::int64_t max_output = 0;  // tokens reserved for the reply
   Millis limit{600'000};
   enum class Events : std::uint8_t { kNo, kYes } events = Events::kNo;
 };
@@ -81,14 +81,14 @@ struct Asking {
 class System {
  public:
   virtual ~System() = default;
-  // Never fails: what goes wrong is a status.
+  // Never fails: errors become a status.
   virtual Answer Ask(const Asking& asking, const CancelToken& cancel) const = 0;
 };
 
-// An answer without a model, from a task and its set. Errors: what has no labels.
+// Answers a task from its set, without a model. Errors: a task without labels.
 using SolveTask = std::function<Result<std::string>(std::string_view name, const AskedTask& asked)>;
 
-// What systems are made of.
+// What systems are built from.
 struct SystemParts {
   std::string program;       // this program, for arms of Dossier
   std::string peers_folder;  // where peers are installed
@@ -100,16 +100,16 @@ struct SystemParts {
 // Errors: kUnavailable for a peer that is not installed, with how to install it.
 Result<std::unique_ptr<System>> MakeSystem(const Arm& arm, const SystemParts& parts);
 
-// What a plain call sends: the texts of the files, with their names where there are several, and
-// the question behind them. Errors: those of files; kInvalidArgument for a file that is no text.
-// Text in another encoding is decoded.
+// Returns the prompt of a plain call: the texts of the files, with their names if there are
+// several, then the question. Text in other encodings is decoded. Errors: those of files;
+// kInvalidArgument for a file that is not text.
 Result<std::string> DirectPrompt(const AskedTask& asked);
-// `prompt` without its middle, so that it has at most `tokens`; whole where it fits.
+// Returns `prompt` without its middle so that it has at most `tokens`; unchanged if it fits.
 std::string CutMiddle(const std::string& prompt, std::int64_t tokens,
                       const std::function<std::int64_t(std::string_view)>& count);
 
-// Runs a program in a process group, a home and an environment of its own, until it ends or the
-// limit has come: then TERM, two seconds, KILL, for all that it started.
+// Runs a program in its own process group, home and environment, until it ends or the time limit
+// passes: then all its processes get TERM and, after two seconds, KILL.
 struct SystemCommand {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;
@@ -122,11 +122,11 @@ struct CommandEnd {
   bool timed_out = false, out_cut = false;
   int exit_code = -1, signal = 0;
 };
-// At most 64 MiB of stdout are kept. Errors: kNotFound, kCancelled, kIo.
+// Keeps at most 64 MiB of stdout. Errors: kNotFound, kCancelled, kIo.
 Result<CommandEnd> RunCommand(const SystemCommand& command, const CancelToken& cancel);
 
-// The words of a command with {context} {contexts} {question} {question_file} {base_url} {model}
-// {answer_file} {meta} put in; a word that is {contexts} alone becomes one word for each.
+// Replaces {context} {contexts} {question} {question_file} {base_url} {model} {answer_file} {meta}
+// in the words of a command; a word that is just {contexts} becomes one word for each context.
 std::vector<std::string> FillWords(const std::vector<std::string>& argv,
                                    const std::map<std::string, std::string>& values,
                                    const std::vector<std::string>& contexts);

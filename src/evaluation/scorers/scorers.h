@@ -1,10 +1,10 @@
-// The rules of scoring, one function each; score.h is the way in.
+// The scoring rules, one function each; score.h is the entry point.
 //
 //   const ScoreReading reading = ScoreOolong(task, "Label: ham");   // {1.0, "ham", "equal"}
 //
-// A rule reads the answer exactly as its published code does, oddities too, so that scores can be
-// compared with those that others print. `lenient` is another reading beside it, never in its
-// place. Thread-safety: pure functions.
+// A rule reads the answer exactly as its published code does, including its quirks, so that scores
+// can be compared with published ones. `lenient` is a second reading and never replaces the first.
+// Thread-safety: pure functions.
 
 #ifndef DOSSIER_EVALUATION_SCORERS_SCORERS_H_
 #define DOSSIER_EVALUATION_SCORERS_SCORERS_H_
@@ -30,7 +30,7 @@ ScoreReading ScoreOolongReal(const Task& task, std::string_view answer);
 ScoreReading ScorePairs(const Task& task, std::string_view answer);
 ScoreReading ScoreRuler(const Task& task, std::string_view answer);
 ScoreReading ScoreChoice(const Task& task, std::string_view answer);
-// Own rules, over lists, lines and questions of users.
+// Own rules, for lists, lines and users' questions.
 ScoreReading ScoreList(const Task& task, std::string_view answer);
 ScoreReading ScoreLines(const Task& task, std::string_view answer);
 ScoreReading ScoreSet(const Task& task, std::string_view answer);
@@ -47,20 +47,20 @@ ScoreReading LenientOolong(const Task& task, std::string_view answer);
 ScoreReading LenientChoice(const Task& task, std::string_view answer);
 ScoreReading LenientShort(const Task& task, std::string_view answer);  // number, date, list, text
 
-// What the rules share.
+// Helpers that the rules share.
 std::vector<std::string> GoldOf(const Task& task);
 std::string FirstGold(const Task& task);
-// As Python's str.strip(): white space of Unicode at both ends.
+// As Python's str.strip(): removes Unicode white space at both ends.
 std::string_view PythonStrip(std::string_view text);
 // As Python's int() of a text: sign, digits of any script, single underscores between them.
 std::optional<std::int64_t> PythonInt(std::string_view text);
-// 0.75 to the power of the distance.
+// Returns 0.75 to the power of the distance.
 double NearScore(std::int64_t gold, std::int64_t given);
-// Thinking, fences, bold and quotes removed; white space at the ends too.
+// Removes thinking, fences, bold and quotes, and white space at the ends.
 std::string Tidy(std::string_view answer);
-// The last number that stands alone, thousands separators dropped.
+// Returns the last number that is a word of its own, without thousands separators.
 std::optional<double> LastNumber(std::string_view text);
-// 2 * common / (wanted + given); both empty is 1.
+// Returns 2 * common / (wanted + given); 1 if both are empty.
 double F1(std::size_t common, std::size_t wanted, std::size_t given);
 
 }  // namespace dossier::evaluation

@@ -1,10 +1,10 @@
-// Solvers without a model. They say what a task is worth: a score that chance, counting of words or
-// a look at the question alone reaches proves nothing about a system.
+// Solvers without a model. They show how much a task proves: a score that chance, counting words or
+// the question alone can reach says nothing about a system.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(std::string answer, Solve(Solver::kOracle, task, set));
 //   ScoreAnswer(task, answer)->official;   // 1.0 for the oracle, on every task
 //
-// Thread-safety: functions over files that are only read.
+// Thread-safety: functions that only read files.
 
 #ifndef DOSSIER_EVALUATION_SOLVERS_SOLVERS_H_
 #define DOSSIER_EVALUATION_SOLVERS_SOLVERS_H_
@@ -22,20 +22,20 @@ namespace dossier::evaluation {
 
 enum class Solver : std::uint8_t {
   kOracle,  // reads the labelled files
-  kFloor,   // counts the words of labels
-  kBlind,   // sees the question only
-  kChance,  // draws one of the legal answers
+  kFloor,   // counts words of the labels
+  kBlind,   // sees only the question
+  kChance,  // draws one of the valid answers
 };
 
 std::optional<Solver> SolverByName(std::string_view name);  // "oracle", "floor", "blind", "chance"
 
-// The answer, in the form that the question asks for; "" where a solver has none. Errors: those of
-// the second gold path.
+// Returns the answer in the form that the question asks for, or "" if the solver has none. Errors:
+// those of the second gold path.
 Result<std::string> Solve(Solver solver, const Task& task, const TaskSet& set);
 
-// The labels that the labelled twin of the task's window holds, in byte order; none without a twin.
+// Returns the labels in the labelled twin of the window, in byte order; empty without a twin.
 std::vector<std::string> LabelsOf(const Task& task, const TaskSet& set);
-// What floor goes by: a text has the label whose word it holds, else the first of `labels`.
+// The floor solver's rule: a text has the label whose word it contains, else the first one.
 Relabel ByWords(std::vector<std::string> labels);
 
 }  // namespace dossier::evaluation

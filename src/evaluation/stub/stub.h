@@ -1,13 +1,13 @@
-// A model that is no model: it labels the texts of a table, wrongly in a share that was agreed on,
-// and plays the plan of a good root model. So engines are compared without chance: each question
-// has one answer that is known before (stub_label.h), and an engine that loses, doubles or swaps an
-// item gives another one.
+// A model without intelligence: it labels the texts of a table, wrongly for a given share, and
+// follows the plan of a good root model. This allows engines to be compared without chance: each
+// question has one answer that is known before (stub_label.h), and an engine that loses, duplicates
+// or swaps an item gives a different one.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(StubTable table, StubTable::Load("items.jsonl"));
 //   auto stub = MakeStub(std::move(table), {.errors = {.share = 0.1}, .plan = plan});
 //   DOSSIER_ASSIGN_OR_RETURN(auto server, model::ServeScript(stub, {.port = 4711}));
 //
-// Ownership: shared with the server. Thread-safety: a stub answers from many threads.
+// Ownership: shared with the server. Thread-safety: a stub may answer from many threads.
 
 #ifndef DOSSIER_EVALUATION_STUB_STUB_H_
 #define DOSSIER_EVALUATION_STUB_STUB_H_
@@ -34,24 +34,24 @@ struct StubTable {
   // JSONL of {"text", "label"}. Errors: kConfig with FILE:LINE; kNotFound.
   static Result<StubTable> Load(const std::string& path);
   static Result<StubTable> Parse(std::string_view lines, std::string_view name);
-  // From windows with labels: lines "… || Instance: TEXT || Label: LABEL".
+  // Reads labelled windows: lines "… || Instance: TEXT || Label: LABEL".
   static Result<StubTable> FromLabelled(const std::vector<std::string>& windows);
 };
 
-// Shares, 0 to 1. No item meets more than two faults, so an engine that asks again gets its label.
+// Shares, 0 to 1. No item has more than two faults, so an engine that asks again gets its label.
 struct StubFaults {
-  double dropped = 0;  // of items: their line is missing
-  double foreign = 0;  // of items: a label that nobody offered
-  double prose = 0;    // of replies: a sentence in front and words around each label
+  double dropped = 0;  // of items: a label that was not offered
+  double foreign = 0;  // of replies: a sentence before, and words around each label
+  double prose = 0;    // of replies: cut off in the middle, with finish "length"
   double cut = 0;      // of replies: they end in the middle, with the finish "length"
   double busy = 0;     // of requests: status 429
   double broken = 0;   // of requests: status 500
 };
 
-// A good root model's replies, or a bad one's (plans/NAME.yml).
+// The replies of a good or a bad root model (plans/NAME.yml).
 struct StubPlan {
-  std::string mark;      // a request whose texts hold it is the root's
-  std::string question;  // regular expression whose group is the question in the root's messages
+  std::string mark;      // marks the root's requests: their texts contain it
+  std::string question;  // regular expression whose group finds the question in the root's messages
   std::vector<std::string> turns;  // replies, in order; the last is repeated. {question}, {labels}
 
   // Errors: kConfig with FILE:LINE.
@@ -61,14 +61,13 @@ struct StubPlan {
 struct StubOptions {
   StubErrors errors;
   StubFaults faults;
-  std::vector<Millis> latency;  // of replies, in turn; empty: none
+  std::vector<Millis> latency;  // of replies, in a cycle; empty: none
   std::optional<StubPlan> plan;
 };
 
 std::shared_ptr<model::Script> MakeStub(StubTable table, StubOptions options);
 
-// Known texts of a prompt, in its order, with the number that stands in front of each in its line;
-// 0 where there is none.
+// A known text in a prompt, with the number before it in its line; 0 if there is none.
 struct StubItem {
   std::string_view text;
   std::int64_t number = 0;

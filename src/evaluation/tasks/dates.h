@@ -1,4 +1,4 @@
-// Days as whole numbers, and the ways in which questions and answers write them.
+// Days as whole numbers, and the forms in which questions and answers write them.
 //
 //   const std::int32_t day = DayOf(2024, 6, 6);     // days since 1970-01-01
 //   LineDate(day);                                  // "Jun 06, 2024"
@@ -28,8 +28,8 @@ std::string LineDate(std::int32_t day);    // "Jun 06, 2024"
 std::string IsoDate(std::int32_t day);     // "2024-06-06"
 std::string AnswerDate(std::int32_t day);  // "06/06/2024": month first
 
-// The day that all of `text` names: MM/DD/YYYY (the day first only where the first number is above
-// 12), YYYY-MM-DD, "Jun 6, 2024", "6 June 2024". None where a part is missing.
+// Parses `text` as one day: MM/DD/YYYY (the day comes first only if the first number is above 12),
+// YYYY-MM-DD, "Jun 6, 2024", "6 June 2024". Returns nullopt if a part is missing.
 std::optional<std::int32_t> ParseDate(std::string_view text);
 
 }  // namespace dossier::evaluation

@@ -1,12 +1,12 @@
-// The texts of which windows are made, each with the label that its meaning has.
+// The texts from which windows are made, each with the label of its meaning.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(TextPool pool, TextPool::Open({}));            // the built-in one
 //   pool.labels();                                                  // in byte order
 //   pool.Text(label, 17);                                           // made when asked for
 //
-// A file is JSONL, {"text": …, "label": …}. Texts that appear twice are merged; those with two
-// labels, under 8 or over 2,000 characters, or with a word of a label are dropped and counted. The
-// built-in pool is a grammar with six labels, so that tests and first steps need no data.
+// A file is JSONL, {"text": …, "label": …}. Duplicate texts are merged. Texts with two labels, with
+// fewer than 8 or more than 2,000 characters, or with a word of a label are dropped and counted.
+// The built-in pool is a grammar with six labels, so that tests and first steps need no data.
 //
 // Thread-safety: immutable after construction.
 
@@ -30,7 +30,7 @@ struct TextPoolOptions {
 class TextPool {
  public:
   // Errors: those of the file; kConfig naming the line (a bad row, a label with a character that
-  // the official parser eats) or what is missing (fewer than two labels).
+  // the official parser removes) or what is missing (fewer than two labels).
   static Result<TextPool> Open(const TextPoolOptions& options);
 
   const std::vector<std::string>& labels() const { return labels_; }

@@ -1,4 +1,4 @@
-// Texts that hide things: paragraphs, words and names, and the largest text that fits.
+// Filler texts for tasks: paragraphs, words and names, and the largest text that fits.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Prose prose, Prose::Open(haystack_file));
 //   prose.Paragraph(&stream);
@@ -21,28 +21,28 @@ namespace dossier::evaluation {
 
 class Prose {
  public:
-  // The paragraphs of a file, one after the other and again from its start; "": made sentences.
-  // Errors: those of the file; kConfig if it has no paragraph.
+  // Uses the paragraphs of a file in a cycle; "": generated sentences. Errors: those of the file;
+  // kConfig if it has no paragraph.
   static Result<Prose> Open(const std::string& path);
 
-  // The paragraph at `number` of a text; `stream` makes it where there is no file.
+  // Returns the paragraph at `number` of a text; without a file, `stream` is used to make it.
   std::string Paragraph(std::size_t number, RandomStream* stream) const;
 
  private:
   std::vector<std::string> paragraphs_;
 };
 
-// "brisk-lantern": the key at `index`; every index gives another one.
+// Returns the key at `index`, such as "brisk-lantern"; every index gives a different one.
 std::string KeyWord(std::size_t index);
-// "tavoli": a made word; every index below kMadeWords gives another one.
+// Returns a made-up word, such as "tavoli"; every index below kMadeWords gives a different one.
 std::string MadeWord(std::size_t index);
 inline constexpr std::size_t kMadeWords = 343'000;
-// "Ines Harlow": a person; every index below kPersonNames gives another one.
+// Returns a person, such as "Ines Harlow"; every index below kPersonNames gives another one.
 std::string PersonName(std::size_t index);
 inline constexpr std::size_t kPersonNames = 552;
 
-// The largest number of units, `least` or more, for which make(units) has at most `limit` tokens;
-// `least` - 1 if none fits. More units never make a text shorter.
+// Returns the largest number of units, at least `least`, for which make(units) has at most `limit`
+// tokens; `least` - 1 if none fits. More units must never make a text shorter.
 std::int64_t LargestThatFits(std::int64_t limit, std::int64_t least, const tokens::Counter& counter,
                              const std::function<std::string(std::int64_t units)>& make);
 

@@ -1,11 +1,11 @@
-// Seeded draws that are the same on every machine: one stream for each window and purpose.
+// Seeded random numbers that are the same on every machine: one stream per window and purpose.
 //
 //   RandomStream stream = RandomStream::For("aggregate", 1, "16384/window/0");
 //   std::uint64_t user = 10000 + stream.Below(90000);
 //   stream.Shuffle(&lines);
 //
-// The generator is xoshiro256**, its four words are filled by SplitMix64. Numbers below a limit are
-// drawn by Lemire's multiply and reject. Not for secrets. Thread-safety: none; one owner.
+// The generator is xoshiro256**; SplitMix64 fills its four words. Numbers below a limit are drawn
+// by Lemire's multiply and reject. Not for secrets. Thread-safety: not thread-safe; one owner.
 
 #ifndef DOSSIER_EVALUATION_TASKS_STREAM_H_
 #define DOSSIER_EVALUATION_TASKS_STREAM_H_
@@ -20,7 +20,7 @@
 
 namespace dossier::evaluation {
 
-// The first 8 bytes, little-endian, of SHA-256 over the schema, family, seed and path.
+// Returns the first 8 bytes, little-endian, of the SHA-256 of schema, family, seed and path.
 std::uint64_t StreamSeed(std::string_view family, std::uint64_t seed, std::string_view path);
 
 class RandomStream {
@@ -53,13 +53,13 @@ class RandomStream {
       std::swap((*values)[i - 1], (*values)[Below(i)]);
     }
   }
-  // `count` different numbers below `limit`, in the order in which they were drawn; all of them, if
-  // there are fewer.
+  // Draws `count` different numbers below `limit`, in drawing order; all of them if there are
+  // fewer.
   std::vector<std::uint32_t> Sample(std::size_t limit, std::size_t count);
 
-  // Lower-case hex digits in the form of a UUID of version 4.
+  // Returns lower-case hex digits in the form of a version 4 UUID.
   std::string Uuid();
-  // `count` decimal digits, the first not 0.
+  // Returns `count` decimal digits; the first is not 0.
   std::string Digits(std::size_t count);
 
  private:

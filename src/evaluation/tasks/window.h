@@ -1,4 +1,4 @@
-// One window of lines, each with a date, a user and a text whose label is not written.
+// Makes a window of lines, each with a date, a user and a text whose label is not shown.
 //
 //   const LineCost cost = MeasureLines(pool, *counter);
 //   DOSSIER_ASSIGN_OR_RETURN(Window window, MakeWindow({.family = "aggregate", .length = 16384},
@@ -27,50 +27,50 @@ struct WindowLine {
   std::uint32_t text = 0;   // index in the pool
   std::int32_t user = 0;
   std::int32_t day = 0;
-  std::string planted;  // stands behind the text
+  std::string planted;  // inserted after the text
 };
 
 struct Window {
   std::vector<std::string> labels;  // in byte order
-  std::vector<WindowLine> lines;    // as they stand
+  std::vector<WindowLine> lines;    // in the order of the text
   std::string text, labelled;
   std::int64_t tokens = 0;  // of `text`
 };
 
 struct WindowSpec {
-  std::string family;       // whose streams are used
-  std::int64_t length = 0;  // tokens that the text may have
+  std::string family;       // selects the random streams
+  std::int64_t length = 0;  // the most tokens of the text
   std::uint64_t seed = 1;
   std::int64_t number = 0;           // of the window
-  std::string noun = "short notes";  // what the lines hold
+  std::string noun = "short notes";  // what the lines contain
 };
 
-// What the lines of a pool cost: the tokens of some, evenly spaced over it.
+// The token cost of a pool's lines: the tokens of a sample, evenly spaced over the pool.
 struct LineCost {
   std::int64_t tokens = 0, lines = 0;
 };
 
 LineCost MeasureLines(const TextPool& pool, const tokens::Counter& counter);
 
-// Errors: kConfig where the length is too small for five lines (with the smallest that works), or
+// Errors: kConfig if the length is too small for five lines (with the smallest that works), or if
 // the pool has too few texts of a label.
 Result<Window> MakeWindow(const WindowSpec& spec, const TextPool& pool, const LineCost& cost,
                           const tokens::Counter& counter);
 
-// Writes both texts of `window` anew, after lines were changed; `tokens` is counted again.
+// Writes both texts of `window` again after lines were changed, and counts `tokens` again.
 void WriteTexts(const WindowSpec& spec, const TextPool& pool, const tokens::Counter& counter,
                 Window* window);
 
-// The pool that the spec of a family names: --items, `map`, `drop_leaky`.
+// Opens the pool that a family's spec names: --items, `map`, `drop_leaky`.
 Result<TextPool> OpenPool(const FamilySpec& spec);
 
-// "16K" for 16384, "1000" for 1000: as it stands in ids.
+// Returns "16K" for 16384 and "1000" for 1000, as used in ids.
 std::string LengthName(std::int64_t length);
 
-// Writes both files of a window. Returns the context.
+// Writes both files of a window. Returns the context file.
 Result<ContextFile> WriteWindow(const Window& window, const std::string& name, TaskSink& sink);
 
-// `"a", "b"` without the quotation marks: how questions list labels.
+// Lists labels as questions do: `"a", "b"` without the quotation marks.
 std::string ListOf(const std::vector<std::string>& labels);
 
 }  // namespace dossier::evaluation
