@@ -1,4 +1,4 @@
-// Which commands a model may run, and in which jail.
+// Decides which commands a model may run, and in which jail.
 //
 //   PolicyText text;
 //   text.allow = {"git log [--oneline] [-n <int>] [<word>...]"};
@@ -8,15 +8,15 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const JailSpec spec, JailForCommand(policy, project, environment));
 //   RunJailed(spec, decision.argv);
 //
-// Rules are usage lines (usage_rule.h). The order: the program is found on a fixed PATH; `deny` by
-// the name as given, its base name and the base name of the file that it really is;
-// `available_commands` by first words; `allow`; if either of these two is defined, even empty, all
-// else is refused; if neither is, the built-in table of harmless commands decides (BuiltInRules).
+// Rules are usage lines (usage_rule.h), in this order: the program is found on a fixed PATH;
+// `deny`, by the given name, its base name and the base name of the real file;
+// `available_commands`, by first words; `allow`. If one of these two is defined, even empty, all
+// else is refused; otherwise the built-in table of harmless commands decides (BuiltInRules).
 //
-// The policy says what a command line may look like. What the program can reach is the jail's to
-// say: both hold together, and neither stands for the other.
+// The policy limits the form of a command line; the jail limits what the program can reach. Both
+// apply, and neither replaces the other.
 //
-// Thread-safety: immutable values, pure functions over files that are only read.
+// Thread-safety: immutable values, pure functions that only read files.
 
 #ifndef DOSSIER_SANDBOX_COMMANDS_POLICY_H_
 #define DOSSIER_SANDBOX_COMMANDS_POLICY_H_
@@ -32,18 +32,18 @@
 
 namespace dossier::sandbox {
 
-// Where programs are looked for, whatever the caller's PATH.
+// The search path for programs, whatever the caller's PATH.
 inline constexpr std::string_view kCommandPath = "/usr/local/bin:/usr/bin:/bin";
 
 enum class CommandWrites { kNothing, kJail };
 
-// As a configuration file has it.
+// The policy as written in a configuration file.
 struct PolicyText {
   std::vector<std::string> deny;
   std::optional<std::vector<std::string>> available_commands, allow;  // empty lists refuse all
   CommandWrites write = CommandWrites::kNothing;
   JailNetwork network = JailNetwork::kNone;
-  std::vector<std::string> secret_files;  // that may be read: paths, from the root
+  std::vector<std::string> secret_files;  // readable secret files: paths relative to the root
 };
 
 struct Policy {
@@ -56,36 +56,36 @@ struct Policy {
   std::vector<std::string> warnings;  // "rule `git **`: this rule is not a boundary"
 };
 
-// Errors: kConfig naming the list, the rule and the place in it.
+// Errors: kConfig naming the list, the rule and the position in it.
 Result<Policy> MakePolicy(const PolicyText& text);
 
-// What is allowed where nothing is defined: usage lines of commands that only look.
+// The rules used if nothing is defined: usage lines of commands that only read.
 std::span<const std::string_view> BuiltInRules();
 
 struct CommandJail {
-  std::string root;    // absolute: the project, which every <path> must lie in
-  std::string folder;  // where the command starts, inside the root; empty: the root
+  std::string root;    // absolute: the project, which must contain every <path>
+  std::string folder;  // working folder of the command, in the root; empty: the root
 };
 
 struct Decision {
   bool allowed = false;
-  Argv argv;             // to run: argv[0] is the program's full path, git has its safe options
-  std::string rule;      // that decided, with its list: "deny: rm"; empty: none
-  std::string sentence;  // why it is refused; empty if allowed
+  Argv argv;             // to run: argv[0] is the program's full path, git gets its safe options
+  std::string rule;      // the rule that decided, with its list: "deny: rm"; empty: none
+  std::string sentence;  // the reason of a refusal; empty if allowed
 };
 
 Decision Judge(const Policy& policy, const Argv& argv, const CommandJail& jail);
 
-// Whether `path`, as a program started in the jail's folder understands it, lies in the root after
-// every symbolic link. What does not exist counts where it would be made.
+// Returns true if `path`, as a program started in the jail's folder understands it, is in the root
+// after all symbolic links are resolved. A missing path is judged by where it would be created.
 bool LiesInside(const CommandJail& jail, const std::string& path);
 
-// Reads the root and the system's folders (and the repository that a linked work tree belongs to),
-// writes nothing unless the policy says so, no network unless it says so; stdin is empty. Secret
-// files of the root (base/files/secret_files.h) that the policy does not name cannot be opened;
-// where there are some and no namespaces to hide them, nothing runs. Errors: kLimit if the root
-// holds too many files to look for them. Environment: PATH, HOME (a
-// place that is not there), LANG, LC_*, TZ and USER of `environment`, a list of "NAME=value".
+// Makes the jail of a command: it reads the root and the system's folders (and the repository that
+// a linked work tree belongs to), writes nothing and has no network unless the policy allows it;
+// stdin is empty. Secret files of the root (base/files/secret_files.h) that the policy does not
+// name cannot be opened; if there are some and no namespaces to hide them, nothing runs. Errors:
+// kLimit if the root has too many files to search. Environment: PATH, HOME (a missing folder),
+// LANG, LC_*, TZ and USER of `environment`, a list of "NAME=value".
 Result<JailSpec> JailForCommand(const Policy& policy, const CommandJail& jail,
                                 const std::vector<std::string>& environment);
 

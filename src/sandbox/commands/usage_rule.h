@@ -1,4 +1,4 @@
-// Which commands are allowed, written as a usage line:
+// A rule for allowed commands, written as a usage line:
 //
 //   DOSSIER_ASSIGN_OR_RETURN(
 //       const UsageRule rule,
@@ -20,12 +20,12 @@
 // | `<path>...` `[<path>]` `[<path>...]` | one or more; none or one; any number |
 // | `**` at the end | anything that follows: no boundary |
 //
-// A line with `*` or `?` in its words and none of the above is an old glob: each word of it matches
-// one word (a `*` or `?` in front never stands for `-`), and a `*` as last word is anything that
-// follows.
+// A line with `*` or `?` in its words and none of the above is an old glob: each of its words
+// matches one word (a leading `*` or `?` never matches `-`), and a `*` as the last word matches
+// anything that follows.
 //
-// Everything else is refused: an option that the line does not have never counts as an operand, and
-// the word `--` ends the options. Thread-safety: immutable after Parse.
+// Everything else is refused: an option that is not in the line never counts as an operand, and the
+// word `--` ends the options. Thread-safety: immutable after Parse.
 
 #ifndef DOSSIER_SANDBOX_COMMANDS_USAGE_RULE_H_
 #define DOSSIER_SANDBOX_COMMANDS_USAGE_RULE_H_
@@ -41,14 +41,14 @@
 
 namespace dossier::sandbox {
 
-// A command line as words, without a shell: quotes and backslashes, and nothing else.
+// Splits a command line into words without a shell: only quotes and backslashes are special.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Argv argv, LexCommand("git log -n 2 'two words'"));
 //   LexCommand("cat x; rm y").error().message;   // "`;` at byte 5 is a shell operator: …"
 //
-// Words are parted by spaces and tabs. Between single quotes every byte stands for itself; between
-// double quotes, too, but a backslash before `"` or `\`. A backslash outside of quotes takes the
-// next byte as it is. What a shell would expand or act on is refused, never passed on as text.
+// Spaces and tabs separate words. Between single quotes every byte is literal; between double
+// quotes too, except a backslash before `"` or `\`. A backslash outside quotes makes the next byte
+// literal. Anything that a shell would expand or act on is refused, never passed on as text.
 //
 // Thread-safety: pure function.
 
@@ -56,25 +56,25 @@ using Argv = std::vector<std::string>;
 
 inline constexpr std::size_t kMaxCommandBytes = 64 << 10;
 
-// At least one word. Errors: kRefused naming the operator and where it stands: ; & | < > ( ) $ { }
-// * ? [ ~ # ! backtick and line ends outside of quotes (`$` and backtick also between double
-// quotes, where a shell expands them), an open quote, a backslash at the end, NUL, bytes that are
-// no UTF-8, an empty or too long command.
+// Returns at least one word. Errors: kRefused naming the operator and its position: ; & | < > ( ) $
+// { } * ? [ ~ # ! backtick and line ends outside quotes (`$` and backtick also between double
+// quotes, where a shell expands them), an unclosed quote, a backslash at the end, NUL, bytes that
+// are not UTF-8, an empty or too long command.
 Result<Argv> LexCommand(std::string_view command);
 
-// Whether a `<path>` may be named.
+// Returns true if a `<path>` may be named.
 using PathCheck = std::function<bool(const std::string& path)>;
 
 class UsageRule {
  public:
-  // Errors: kConfig naming the line, the place and what was expected there.
+  // Errors: kConfig naming the line, the position and what was expected there.
   static Result<UsageRule> Parse(std::string_view line);
 
   bool Admits(const Argv& argv, const PathCheck& inside) const;
-  // Whether the line's first words begin `argv`, whatever follows; `name` stands for argv[0]. With
-  // options between them, so that `git push` also finds `git -C x push`.
+  // Returns true if `argv` begins with the line's first words, whatever follows; `name` replaces
+  // argv[0]. Options may be in between, so that `git push` also matches `git -C x push`.
   bool Names(const Argv& argv, std::string_view name) const;
-  // Whether the line's first words are the first words of `argv`.
+  // Returns true if the line's first words are the first words of `argv`.
   bool Begins(const Argv& argv) const;
 
   const std::string& text() const { return text_; }
@@ -88,8 +88,8 @@ class UsageRule {
     bool glob = false;
   };
   struct Flag {
-    std::string name;           // with its dashes; "-" for `-<int>`
-    std::optional<Kind> value;  // none: the option stands alone
+    std::string name;           // including dashes; "-" for `-<int>`
+    std::optional<Kind> value;  // unset: the option takes no value
   };
   struct Operand {
     Kind kind = Kind::kWord;

@@ -1,16 +1,16 @@
-// Files by which others act later in the user's name, in folders that a jailed program may change:
-// `.git` (hooks, settings that start programs), `.dossier` and `dossier.yml` (what this program
-// does), and folders that git takes for a repository whatever they are called.
+// Protects files that make others act later in the user's name, in folders that a jailed program
+// may change: `.git` (hooks, settings that start programs), `.dossier` and `dossier.yml` (which
+// control this program), and folders of any name that git takes for a repository.
 //
 //   const ControlFiles control = ControlFiles::Find({{project, project}});   // before the program
 //   for (const auto& file : control.found()) …                    // mounted read-only in the jail
 //   for (const std::string& note : control.SetAsideNew(…)) …                 // behind the program
 //
-// What is there when the jail begins can be made read-only. What is not there cannot: a mount needs
-// a place, and an empty `.git` made as a place would stay behind after a crash and is taken for a
-// broken repository by other programs. So what the program makes under such a name gets another
-// name, `.git.set-aside-1`, under which nobody looks for it. Nothing is removed, since it cannot be
-// told from what the user makes at the same time.
+// Files that exist when the jail starts can be mounted read-only. Missing ones cannot: a mount
+// needs a mount point, and an empty `.git` as one would remain after a crash, and other programs
+// would take it for a broken repository. So what the program creates under such a name is renamed
+// to `.git.set-aside-1`, which no program reads. Nothing is removed, since it may be something that
+// the user created at the same time.
 //
 // Thread-safety: a value; SetAsideNew changes folders and may be called in a forked process.
 
@@ -31,29 +31,29 @@ namespace dossier::sandbox {
 
 class ControlFiles {
  public:
-  // An absolute path of the host, and as the program sees it.
+  // A path on the host, and the same path as the program sees it. Absolute.
   struct Path {
     std::string host, inside;
   };
 
   ControlFiles() = default;
 
-  // Looks through `folders` and all below them, the upper ones first, up to 200,000 entries. Links
-  // are not followed. A folder that is itself one of these files, or lies in one, is left out:
-  // whoever names it means it.
+  // Searches `folders` and everything below them, upper levels first, up to 200,000 entries. Links
+  // are not followed. A folder that is itself a control file, or is inside one, is skipped, because
+  // it was named on purpose.
   static ControlFiles Find(const std::vector<Path>& folders);
 
-  // Folders and files; no links, which nothing can be mounted over.
+  // Folders and files, but no links, over which nothing can be mounted.
   const std::vector<Path>& found() const { return found_; }
-  // Whether all was looked through.
+  // True if everything was searched.
   bool complete() const { return complete_; }
 
   enum class View { kHost, kInside };
-  // kTop: directly in the folders; costs microseconds. kAll: at any depth; only directly in them if
-  // Find was not complete.
+  // kTop: only entries directly in the folders; takes microseconds. kAll: at any depth, or as kTop
+  // if Find was not complete.
   enum class Depth { kTop, kAll };
-  // Renames what was not there at Find. Returns a line for each: "/p/.git is now .git.set-aside-1",
-  // or why it is not.
+  // Renames what did not exist at Find. Returns one line each: "/p/.git is now .git.set-aside-1",
+  // or the reason why it was not renamed.
   std::vector<std::string> SetAsideNew(View view, Depth depth) const;
 
  private:
@@ -68,10 +68,10 @@ class ControlFiles {
   std::vector<Path> found_;
   bool complete_ = true;
   std::set<std::pair<dev_t, ino_t>> known_;
-  // A link may be removed, and its number given to something else: the time of its last change is
-  // the kernel's.
+  // A link may be removed and its inode number reused, so its change time, which the kernel sets,
+  // is compared too.
   std::set<std::tuple<dev_t, ino_t, time_t, long>> known_links_;
-  // A name in a folder. Whoever replaces a file that is mounted over is not the program.
+  // A name in a folder. If a mounted-over file is replaced, it was not the program that did it.
   std::set<std::tuple<dev_t, ino_t, std::string>> known_names_;
 };
 

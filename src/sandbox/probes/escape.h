@@ -1,13 +1,13 @@
-// The escape attempts that must fail, run against a pool.
+// Runs the escape attempts, which must fail, against a pool.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto pool, Pool::Make(options));
 //   DOSSIER_ASSIGN_OR_RETURN(EscapeReport report, RunEscapeTests(*pool, options));
 //   report.Summary();   // "68 of 68 refused"
 //
-// Refused means: an error or death, never an effect. Every attempt has to say under a number drawn
-// at random that it was refused, or to die; silence, a syntax error or a block that was not run
-// counts against the sandbox. Effects are also looked for from outside: files that appeared,
-// connections and datagrams that arrived, calls that nobody made, a secret in the output.
+// Refused means: an error or death, and no effect. Every attempt must report under a random number
+// that it was refused, or die; silence, a syntax error or a block that did not run counts against
+// the sandbox. Effects are also searched for from outside: new files, connections and datagrams
+// that arrived, calls that nobody made, a secret in the output.
 //
 // Thread-safety: one run at a time.
 
@@ -33,7 +33,7 @@ struct EscapeOutcome {
 
 struct EscapeReport {
   std::vector<EscapeOutcome> outcomes;  // in the order of the attempts
-  std::vector<std::string> not_built;   // ids of attempts that need what this build lacks
+  std::vector<std::string> not_built;   // ids of attempts that this build does not support
   IsolationReport isolation;
 
   std::size_t refused() const;
@@ -43,15 +43,15 @@ struct EscapeReport {
   Json ToJson() const;
 };
 
-// `options` are those of the pool: the native attempts run under a lock made from them. Errors:
-// what Pool::Open returns; kIo if the listeners and files to escape to cannot be made; kCancelled.
+// `options` are those of the pool; the native attempts run under a lock made from them. Errors:
+// those of Pool::Open; kIo if the target files and listeners cannot be made; kCancelled.
 Result<EscapeReport> RunEscapeTests(Pool& pool, const PoolOptions& options,
                                     const CancelToken& cancel = {});
 
-// The escape attempts as data: one entry an attempt.
+// The escape attempts as data: one entry per attempt.
 //
-// Code is the body of a function. It returns something true if it had an effect; an exception is a
-// refusal. `$NAME$` is replaced: $FOLDER$ a folder outside with a file `secret` that anyone may
+// The code is the body of a function. It returns a true value if it had an effect; an exception is
+// a refusal. These are replaced: $FOLDER$ a folder outside with a file `secret` that anyone may
 // read and change, $HOME$, $STORE$, $TCP$ and $UDP$ ports of the host's loopback, $STREAM$ and
 // $DGRAM$ unix sockets in the folder, $ABSTRACT$ an abstract one, $ROOT$ 1 if the new root must
 // hide file names. Thread-safety: read-only data.
@@ -62,28 +62,28 @@ struct EscapeAttempt {
   std::string_view id, name;
   std::string_view code;  // empty: native probes only
   Then then = Then::kNothing;
-  std::string_view check;  // a second block there: returns true if the first one had its effect
-  // Of the host: whether the first block's result shows an effect.
+  std::string_view check;  // code of a second block; returns true if the first had its effect
+  // Run on the host: returns true if the first block's result shows an effect.
   bool (*effect)(const BlockResult& result, const Limits& limits) = nullptr;
 };
 
 std::span<const EscapeAttempt> EscapeAttempts();
 
-// Those whose code is JavaScript. They are tried where that worker is built.
+// The attempts with JavaScript code. They are tried if that worker is built.
 std::span<const EscapeAttempt> JavaScriptAttempts();
 
-// Native probes: single system calls tried by a process under the worker's own lock.
+// Native probes: single system calls, made by a process under the worker's own lock.
 //
 //   const NativeProbe probes[] = {{"unshare", [] { return unshare(CLONE_NEWUSER) == 0; }}};
 //   DOSSIER_ASSIGN_OR_RETURN(auto results, RunNativeProbes(options, probes));
 //   results[0].refused;   // the call failed, or the process died of it
 //
-// Each runs in a session of its own, because most die. Thread-safety: forks; the child of a process
-// with threads is safe, since it only runs what follows fork() in glibc.
+// Each runs in its own session, because most die. Thread-safety: forks; this is safe in a process
+// with threads, since the child runs only what glibc allows after fork().
 
 struct NativeProbe {
   std::string_view name;
-  bool (*succeeds)();  // errno says why not
+  bool (*succeeds)();  // errno holds the reason
 };
 
 struct NativeResult {
@@ -92,7 +92,7 @@ struct NativeResult {
   std::string how;  // "errno 1", "signal 31", "it worked"
 };
 
-// The probes of the attempt with this id ("E6.1"); empty if it has none.
+// Returns the probes of the attempt with this id ("E6.1"); empty if it has none.
 std::span<const NativeProbe> NativeProbes(std::string_view id);
 
 // Errors: kUnavailable if the lock cannot be closed; kIo.

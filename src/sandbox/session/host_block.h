@@ -1,14 +1,14 @@
-// One block in one worker, from `run` to `done` or to the worker's death.
+// Runs one block in one worker, from `run` to `done` or to the worker's death.
 //
 //   BlockTask task{.code = code, .block = 3, .limits = &limits, .control = &control};
 //   task.handler = &handler;
 //   BlockOutcome outcome = RunInWorker(worker, task);
 //   if (outcome.end == BlockEnd::kDied) …replace the worker…
 //
-// Holds the deadlines: silence, moved by every call and reply and at rest while a call is open; CPU
-// of all threads; the run's own deadline; cancellation. At each: interrupt, repeated every 200 ms,
-// and after the grace SIGKILL. Memory and threads are watched every 50 ms. Thread-safety: blocks
-// the caller; BlockControl may be used from any thread.
+// Enforces the deadlines: silence, which every call and reply restarts and which pauses while a
+// call is open; CPU of all threads; the run's own deadline; cancellation. At each it interrupts,
+// repeats that every 200 ms, and sends SIGKILL after the grace. Checks memory and threads every 50
+// ms. Thread-safety: blocks the caller; BlockControl may be used from any thread.
 
 #ifndef DOSSIER_SANDBOX_SESSION_HOST_BLOCK_H_
 #define DOSSIER_SANDBOX_SESSION_HOST_BLOCK_H_
@@ -23,18 +23,18 @@
 
 namespace dossier::sandbox {
 
-// What other threads ask of the block that runs.
+// Requests of other threads to the running block.
 struct BlockControl {
   std::atomic<int> interrupt{-1};  // an InterruptReason, or -1
   std::atomic<bool> closed{false};
 };
 
-// The output of a block as it arrives, in pieces of the head and one of the tail.
+// The output of a block as it arrives: pieces of the head, and one piece of the tail.
 struct BlockOutput {
   std::string text;
-  std::string late;  // what threads of `late_block` wrote after its end
+  std::string late;  // output of threads of `late_block` after that block's end
   int late_block = 0;
-  std::uint64_t end = 0;  // bytes of the whole output up to the last piece
+  std::uint64_t end = 0;  // size of the whole output up to the last piece
   std::uint64_t total = 0, dropped = 0;
 
   void Add(std::string_view piece, std::uint64_t at);
@@ -49,7 +49,7 @@ struct BlockOutcome {
   std::optional<InterruptReason> interrupted;
   bool cancelled = false;     // by the run's token
   bool context_text = false;  // the worker made a str of its contexts
-  std::string death_reason;   // or what broke the protocol
+  std::string death_reason;   // or the protocol violation
   std::vector<CallRecord> records;
   Millis wall{0}, cpu{0};
   std::uint64_t peak_bytes = 0;
@@ -64,9 +64,9 @@ struct BlockTask {
   BlockOptions options;
   BridgeHandler* handler = nullptr;  // or, in a replay,
   const std::vector<CallRecord>* records = nullptr;
-  std::optional<Millis> interrupt_after;  // replay of a block that was interrupted
-  std::optional<Millis> cpu_limit;        // instead of the spec's
-  std::uint64_t most_record_bytes = 0;    // of the records in the outcome
+  std::optional<Millis> interrupt_after;  // for the replay of an interrupted block
+  std::optional<Millis> cpu_limit;        // replaces that of the spec
+  std::uint64_t most_record_bytes = 0;    // limit for the records in the outcome
 };
 
 BlockOutcome RunInWorker(HostWorker& worker, const BlockTask& task);

@@ -1,9 +1,9 @@
-// The host's side of a session: blocks in a worker, and a new worker when one has died.
+// The host's side of a session: runs blocks in a worker, and replaces a worker that has died.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto session, HostSession::Open(zygotes, std::move(spec)));
 //   DOSSIER_ASSIGN_OR_RETURN(auto opening, HostSession::Begin(zygotes, std::move(spec)));
 //
-// Thread-safety: as Session says.
+// Thread-safety: as Session.
 
 #ifndef DOSSIER_SANDBOX_SESSION_HOST_SESSION_H_
 #define DOSSIER_SANDBOX_SESSION_HOST_SESSION_H_

@@ -1,4 +1,4 @@
-// One worker process seen from the host: its pid, its bridge, its end.
+// One worker process as the host sees it: its pid, its bridge, its end.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto worker, HostWorker::Open(*zygotes, spec, waker));
 //   DOSSIER_ASSIGN_OR_RETURN(Message checked, worker->Request(check, Millis(5000)));
@@ -33,8 +33,8 @@
 
 namespace dossier::sandbox {
 
-// The host's end of one worker's bridge, as far as other threads reach it: messages to send, calls
-// that are open, replies that arrive from anywhere.
+// The host's end of a worker's bridge, as far as other threads use it: messages to send, open
+// calls, replies that arrive from any thread.
 //
 //   auto bridge = std::make_shared<HostBridge>(waker);
 //   bridge->Send({.type = MessageType::kRun, …});
@@ -43,25 +43,24 @@ namespace dossier::sandbox {
 //
 // A reply for a call that is no longer open is dropped.
 //
-// The worker begins with a credit of 8 MiB. A call takes its bytes from it, and gives them back
-// when it is no longer open: answered, cancelled, or its block has ended. So what all open calls
-// hold here stays within the credit and one message. What is given back goes to the worker in
-// steps.
+// The worker starts with a credit of 8 MiB. A call uses its bytes of it, and returns them when it
+// is no longer open: answered, cancelled, or its block has ended. So all open calls together hold
+// at most the credit and one message here. Returned credit is sent to the worker in steps.
 //
-// Thread-safety: all methods may be called
-// from any thread but Flush, which belongs to the thread that holds the socket.
+// Thread-safety: all methods may be called from any thread, except Flush, which only the thread
+// that owns the socket may call.
 
 // An eventfd that ends the wait of the thread inside Run.
 class Waker {
  public:
   Waker();
   int fd() const { return fd_.get(); }
-  // Writes nothing if a wake is on its way, or if the waiting thread itself calls it.
+  // Writes nothing if a wake is pending, or if the waiting thread itself calls it.
   void Wake();
-  // After poll() reported fd(), before looking at what may have changed.
+  // Call this after poll() reported fd() and before checking what may have changed.
   void Drain();
 
-  // Makes the calling thread the one that waits. It must look at everything before each wait.
+  // Makes the calling thread the waiting one. It must check everything before each wait.
   class Waiter {
    public:
     explicit Waiter(Waker& waker) : waker_(waker) { waker_.waiter_ = std::this_thread::get_id(); }
@@ -79,22 +78,22 @@ class Waker {
   std::atomic<std::thread::id> waiter_;
 };
 
-// A call and its reply, kept so that a replay can answer it again.
+// A call and its reply, kept so that a replay can repeat the answer.
 struct CallRecord {
   std::string key;   // CallKey
-  std::string json;  // of the reply, as it was sent
+  std::string json;  // of the reply, as sent
   std::string raw;
   std::uint64_t bytes() const { return sizeof(CallRecord) + key.size() + json.size() + raw.size(); }
 };
 
-// The same for two calls only if method, arguments and texts are the same.
+// Returns the same key for two calls only if their method, arguments and texts are equal.
 std::string CallKey(const BridgeCall& call);
 
 class HostBridge : public std::enable_shared_from_this<HostBridge> {
  public:
   explicit HostBridge(std::shared_ptr<Waker> waker) : waker_(std::move(waker)) {}
 
-  // Gives requests a new id and returns it.
+  // Assigns a new id to a request and returns it.
   std::uint64_t Send(Message message, Urgency urgency = Urgency::kNormal);
   // Errors: kDied if the worker has closed.
   Status Flush(int fd);
@@ -102,24 +101,24 @@ class HostBridge : public std::enable_shared_from_this<HostBridge> {
 
   // `bytes`: Message::wire_bytes of the call.
   std::shared_ptr<BridgeReply> OpenCall(const BridgeCall& call, std::uint64_t bytes);
-  // The worker no longer waits for the reply of this call: the call is cancelled.
+  // Cancels the call, because the worker no longer waits for its reply.
   void CancelCall(std::uint64_t id, std::string reason);
-  // Answers an open call; false if it is not open.
+  // Answers an open call; returns false if it is not open.
   bool Complete(std::uint64_t id, JsonObject reply, std::string raw);
   // The same with a reply that was sent before.
   bool Repeat(std::uint64_t id, const CallRecord& record);
   void SendItem(std::uint64_t id, JsonObject item, std::string raw);
 
-  // The next request gets a larger id than `id`.
+  // Makes the next request's id larger than `id`.
   void SkipId(std::uint64_t id);
 
   std::size_t open_calls() const;
-  // When the last reply or item was queued.
+  // The time when the last reply or item was queued.
   Clock::Steady last_reply() const;
-  // Of the block that begins, so many bytes of records are kept. The first call over it and all
-  // after it are not: a record that is left out must not shift the others.
+  // Starts a block, for which at most this many bytes of records are kept. The first call above
+  // that and all later ones are not recorded: a missing record must not shift the others.
   void BeginBlock(std::uint64_t most_record_bytes);
-  // Cancels the calls that are open and returns the records of the block's answered ones.
+  // Cancels the open calls and returns the records of the block's answered ones.
   std::vector<CallRecord> EndBlock(std::string_view reason);
 
  private:
@@ -130,7 +129,7 @@ class HostBridge : public std::enable_shared_from_this<HostBridge> {
     std::uint64_t bytes = 0;
   };
 
-  // Both with mutex_ held.
+  // Call both with mutex_ held.
   void Answer(std::map<std::uint64_t, OpenedCall>::iterator call, std::string json,
               std::string raw);
   void GiveBack(std::uint64_t bytes);
@@ -141,12 +140,12 @@ class HostBridge : public std::enable_shared_from_this<HostBridge> {
   std::map<std::uint64_t, OpenedCall> calls_;
   std::vector<CallRecord> records_;
   std::uint64_t record_bytes_left_ = 0;
-  std::uint64_t unsent_credit_ = 0;  // given back, but not told the worker yet
+  std::uint64_t unsent_credit_ = 0;  // returned, but not yet sent to the worker
   Clock::Steady last_reply_{};
   std::shared_ptr<Waker> waker_;
 };
 
-// What the host sees of a worker from outside: memory, threads, CPU (the `watchdog` layer).
+// A worker's use of memory, threads and CPU as seen from outside (the `watchdog` layer).
 //
 //   Result<ProcessUsage> usage = ReadProcessUsage(pid);
 //   if (usage && usage->private_bytes > limit) process.Kill();
@@ -161,28 +160,28 @@ struct ProcessUsage {
   enum class State { kWaiting, kRunnable } state = State::kWaiting;
 };
 
-// Reads the text of /proc/PID/status. Missing lines leave zeros.
+// Parses the text of /proc/PID/status. Missing lines leave zeros.
 ProcessUsage ParseProcessStatus(std::string_view text);
 // Errors: kNotFound if the process has ended.
 Result<ProcessUsage> ReadProcessUsage(pid_t pid);
-// CPU of all threads since the process began. Errors: kNotFound if it has ended.
+// Returns the CPU time of all threads since the process started. Errors: kNotFound if it has ended.
 Result<Millis> ProcessCpu(pid_t pid);
 
 class HostWorker {
  public:
-  // Forks and opens. Errors: kUnavailable with the layer that strict lacks, kDied, kProtocol,
-  // kCancelled.
+  // Forks and opens a worker. Errors: kUnavailable with the missing layer that strict mode needs,
+  // kDied, kProtocol, kCancelled.
   static Result<std::unique_ptr<HostWorker>> Open(ZygoteSource& zygotes, const SessionSpec& spec,
                                                   std::shared_ptr<Waker> waker,
                                                   const CancelToken& cancel = {});
-  // Asks for a process and tells it what to open, and waits for neither. Nothing but Finish may be
-  // called next. Errors: what keeps it from being done without a wait.
+  // Orders a process and sends it its `open` message, without waiting for either. Only Finish may
+  // be called next. Errors: the reason why this needs a wait.
   static Result<std::unique_ptr<HostWorker>> Begin(ZygoteSource& zygotes, const SessionSpec& spec,
                                                    std::shared_ptr<Waker> waker);
-  // Waits until a worker that was begun is ready. Errors: as Open; the worker is then of no use.
+  // Waits until a worker that was begun is ready. Errors: as Open; the worker is then unusable.
   Status Finish(ZygoteSource& zygotes, const CancelToken& cancel);
-  // `close`, 200 ms, SIGKILL. One that was begun and never finished ends by itself: its bridge is
-  // closed.
+  // Sends `close`, waits 200 ms, then sends SIGKILL. One that was begun but not finished ends by
+  // itself, because its bridge is closed.
   ~HostWorker();
 
   pid_t pid() const { return forked_.pid; }
@@ -191,17 +190,17 @@ class HostWorker {
   HostBridge& bridge() { return *bridge_; }
   const IsolationReport& report() const { return report_; }
   Millis start_time() const { return start_time_; }
-  // Private memory when the session was ready.
+  // Private memory when the session became ready.
   std::uint64_t base_bytes() const { return base_bytes_; }
 
   // Sends a request between blocks and waits for its answer. Errors: kDied, kTimeout, kProtocol,
   // kCancelled.
   Result<Message> Request(Message message, Millis timeout, const CancelToken& cancel = {});
   void Kill();
-  // Waits up to a second for the process to be reaped, then says how it ended.
+  // Waits up to a second for the process to be reaped, then returns how it ended.
   std::string DeathReason();
-  // Asks, once, for the process of the session to come. To be called where this worker has got
-  // something to do: a fork right before that would take its processor.
+  // Orders, once, the process of the next session. Call it when this worker has work to do: a fork
+  // right before that would take its processor.
   void OrderNext();
 
  private:

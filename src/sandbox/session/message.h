@@ -1,4 +1,4 @@
-// Messages of the bridge: JSON with the fields of their type, and raw bytes, carried by frames.
+// Messages of the bridge: JSON with the fields of their type, and raw bytes, sent in frames.
 //
 //   Message call{.type = MessageType::kCall, .id = 7, .block = 3,
 //                .json = {{"method", "llm"}, {"args", JsonObject{}}, {"thread", 1}}, .raw = text};
@@ -7,9 +7,9 @@
 //   DOSSIER_ASSIGN_OR_RETURN(std::optional<Message> message, decoder.Next());
 //
 // The decoder is strict: types of the wrong side, unknown or missing fields, fields of the wrong
-// kind, invalid UTF-8, an id that does not grow are kProtocol. Nothing in a message is believed
-// beyond its shape; names, offsets and sizes are the receiver's to check. Frames of different ids
-// may interleave. Thread-safety: none; one owner.
+// kind, invalid UTF-8 and ids that do not grow are kProtocol errors. Only the form of a message is
+// checked; the receiver must check names, offsets and sizes. Frames of different ids may
+// interleave. Thread-safety: not thread-safe; one owner.
 
 #ifndef DOSSIER_SANDBOX_SESSION_MESSAGE_H_
 #define DOSSIER_SANDBOX_SESSION_MESSAGE_H_
@@ -39,10 +39,10 @@ namespace dossier::sandbox {
 //     Use(frame->header, frame->payload);      // valid until the next Feed or Space
 //   }
 //
-// Header, little-endian: u32 payload bytes, u8 version, u8 type, u16 flags, u64 id, u32 block,
-// u32 bytes of JSON at the start of the message. A frame that breaks a rule is kProtocol, and the
-// decoder stays broken: a stream cannot be picked up again behind it.
-// Thread-safety: none; one owner.
+// Header, little-endian: u32 payload bytes, u8 version, u8 type, u16 flags, u64 id, u32 block, u32
+// bytes of JSON at the start of the message. A frame that breaks a rule is a kProtocol error, and
+// the decoder stays unusable, because the stream cannot be resynchronised after it. Thread-safety:
+// not thread-safe; one owner.
 
 inline constexpr std::size_t kFrameHeaderBytes = 24;
 inline constexpr std::uint32_t kMaxFramePayload = 1u << 20;  // bytes
@@ -63,7 +63,7 @@ struct FrameHeader {
 };
 
 std::array<char, kFrameHeaderBytes> EncodeHeader(const FrameHeader& header);
-// Errors: kProtocol: version, type, flags or size out of range.
+// Errors: kProtocol if version, type, flags or size is out of range.
 Result<FrameHeader> DecodeHeader(std::span<const char, kFrameHeaderBytes> bytes);
 
 struct Frame {
@@ -73,17 +73,17 @@ struct Frame {
 
 class FrameDecoder {
  public:
-  // At least `bytes` of room to read into; Commit says how many were filled.
+  // Returns at least `bytes` of space to read into; Commit tells how many were filled.
   std::span<char> Space(std::size_t bytes);
   void Commit(std::size_t bytes) { end_ += bytes; }
   void Feed(std::string_view bytes);
-  // The next whole frame; empty while bytes are missing. Errors: kProtocol, for ever after.
+  // The next whole frame; nullopt while bytes are missing. Errors: kProtocol, for good.
   Result<std::optional<Frame>> Next();
   // True between frames: the stream may end here.
   bool at_boundary() const { return begin_ == end_; }
 
  private:
-  // Room that nobody read into yet is not written to: of a worker most of it is never used.
+  // Space is not initialised before a read fills it: a worker never uses most of it.
   std::unique_ptr<char[]> buffer_;
   std::size_t capacity_ = 0;
   std::size_t begin_ = 0, end_ = 0;  // unread bytes of buffer_
@@ -119,35 +119,35 @@ enum class MessageType : std::uint8_t {
 
 std::string_view MessageTypeName(MessageType type);
 
-// Exit statuses of a worker: it read broken bytes; it had no memory left to go on.
+// Exit statuses of a worker: it read malformed bytes; it ran out of memory.
 inline constexpr int kBrokenBridgeExit = 70;
 inline constexpr int kOutOfMemoryExit = 71;
 
-// The level of the log message with which a worker says that it made a `context` str.
+// The level of the log message that a worker sends when it has made a `context` str.
 inline constexpr std::string_view kContextTextLevel = "context_text";
 
-enum class Side { kHost, kWorker };  // who sends
+enum class Side { kHost, kWorker };  // the sender
 
-// Bytes of one message.
+// Maximum bytes of one message.
 inline constexpr std::uint64_t kMaxToHost = 64ull << 20;
 inline constexpr std::uint64_t kMaxToWorker = 256ull << 20;
 inline constexpr std::uint32_t kMaxJson = 8u << 20;
 
 struct Message {
   MessageType type = MessageType::kPing;
-  // Even from the host, odd from the worker, growing; an answer has its request's. Control messages
-  // (cancel, interrupt, ping, pong, credit, close, log) overtake others and have none: 0.
+  // Even from the host, odd from the worker, increasing; an answer has its request's id. Control
+  // messages (cancel, interrupt, ping, pong, credit, close, log) overtake others and have id 0.
   std::uint64_t id = 0;
   std::uint32_t block = 0;
   JsonObject json;
   std::string raw;
-  // Above 0: a call of so many bytes, over the limit and thrown away; json and raw are empty.
+  // Above 0: the size of a call that was over the limit and discarded; json and raw are empty.
   std::uint64_t too_large = 0;
-  // Of one that was read: the bytes of JSON and raw together, as the sender counts its credit.
+  // For a received message: the bytes of JSON and raw together, as the sender counts its credit.
   std::uint64_t wire_bytes = 0;
 };
 
-// True if a message of this type begins something, so that its id must be new.
+// Returns true if a message of this type starts an exchange, so that its id must be new.
 bool IsRequest(MessageType type);
 
 // Checks the fields of `json` against the table of message types. Errors: kProtocol naming the
@@ -161,7 +161,7 @@ class MessageDecoder {
 
   FrameDecoder& frames() { return frames_; }
   void Feed(std::string_view bytes) { frames_.Feed(bytes); }
-  // The next whole message; empty while bytes are missing. Errors: kProtocol, for ever after.
+  // The next whole message; nullopt while bytes are missing. Errors: kProtocol, for good.
   Result<std::optional<Message>> Next();
 
  private:
@@ -184,29 +184,29 @@ class MessageDecoder {
   std::optional<Error> broken_;
 };
 
-// Turns messages into frames and writes them to a descriptor that does not block.
+// Splits messages into frames and writes them to a non-blocking descriptor.
 //
 //   MessageWriter writer;
 //   writer.Push(std::move(message));
 //   DOSSIER_RETURN_IF_ERROR(writer.Flush(fd));   // as much as the socket takes now
 //   if (!writer.empty()) /* poll for POLLOUT */;
 //
-// Messages leave in order; an urgent one goes before those not yet begun and, between two frames,
-// into the middle of one that is. Texts are written from where they lie, without a copy.
-// Thread-safety: none; one owner.
+// Messages are sent in order; an urgent one overtakes those not yet started and may, between two
+// frames, interrupt one that is. Texts are written in place, without a copy. Thread-safety: not
+// thread-safe; one owner.
 
 enum class Urgency { kNormal, kUrgent };
 
 class MessageWriter {
  public:
   void Push(Message message, Urgency urgency = Urgency::kNormal);
-  // The same for a message whose JSON the caller has serialized, to know its size.
+  // The same for a message whose JSON the caller has already serialized to know its size.
   void PushSerialized(Message message, std::string json, Urgency urgency = Urgency::kNormal);
   bool empty() const { return queue_.empty(); }
   std::uint64_t pending_bytes() const { return pending_bytes_; }
   // Errors: kDied if the other side has closed.
   Status Flush(int fd);
-  // All frames at once, for sockets that need descriptors attached, and for tests.
+  // Returns all frames at once, for sockets that need descriptors attached, and for tests.
   static std::string Encode(const Message& message, std::uint16_t extra_flags = 0);
 
  private:

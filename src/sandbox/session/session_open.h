@@ -1,4 +1,4 @@
-// The `open` message: what a session's process is told before its first block.
+// The `open` message: what a session's process receives before its first block.
 //
 //   Message message = MakeOpenMessage(spec, id);           // host; the contexts' descriptors go
 //   along DOSSIER_ASSIGN_OR_RETURN(SessionOpening opening, ReadOpenMessage(message));   // worker

@@ -1,4 +1,4 @@
-// The host's side of a zygote: starts the worker binary and has it fork sessions.
+// The host's side of a zygote: starts the worker binary and makes it fork sessions.
 //
 //   auto source = std::make_shared<ZygoteSource>(path, options);
 //   DOSSIER_ASSIGN_OR_RETURN(ForkedWorker worker, source->Fork(spec));  // starts it if needed
@@ -7,9 +7,8 @@
 //   source->WantContextText(spec);   // from now on sessions with these contexts share their text
 //
 // A zygote starts while the host does other work: Start does not wait for it, the first Fork does.
-// It can have a spare, a process that is forked, locked in its namespaces and waiting before
-// anybody asks. A spare becomes one session, as every process does, and never a second one. It
-// rehearses meanwhile, step by step, until its session is asked for.
+// It can keep a spare: a process that is already forked, locked in its namespaces and waiting. A
+// spare becomes exactly one session, as every process does. Until then it rehearses, step by step.
 //
 // A zygote ends when its control socket closes, that is with the last owner of its client or with
 // the host, however that ends; its sessions end with it. Thread-safety: both classes may be used
@@ -41,43 +40,44 @@ inline constexpr char kWorkerVersion[] = "0.1.0";
 
 class ZygoteClient;
 
-// A process that waits for its `open` message, or one that was asked for and may not be there yet:
-// then it has neither `handle` nor `pid`, and what is sent to it waits in its socket.
+// A process that waits for its `open` message, or one that was ordered and may not exist yet: then
+// it has neither `handle` nor `pid`, and messages to it wait in its socket.
 struct ForkedWorker {
-  UniqueFd socket;  // the bridge, ours
+  UniqueFd socket;  // delivers one `exited` message
   UniqueFd status;  // brings one `exited` message
   UniqueFd handle;  // pidfd
   pid_t pid = 0;
-  std::shared_ptr<ZygoteClient> zygote;  // whose end would be its own; null where none is known
+  std::shared_ptr<ZygoteClient> zygote;  // the process ends with it; null if unknown
 };
 
 class ZygoteClient {
  public:
-  // Starts the binary and returns. Errors: kUnavailable: the binary is missing.
+  // Starts the binary and returns at once. Errors: kUnavailable if the binary is missing.
   static Result<std::unique_ptr<ZygoteClient>> Start(const std::string& path,
                                                      const IsolationOptions& options);
-  // Waits until it can fork; several threads may wait. Errors: kUnavailable: it is of another
-  // version or did not start, with its own words; kCancelled, which harms nobody else's wait.
+  // Waits until it can fork; several threads may wait. Errors: kUnavailable if it has another
+  // version or did not start, with its own message; kCancelled, which does not affect other
+  // waiters.
   Status WaitReady(const CancelToken& cancel = {});
-  // A zygote forked from `parent` that holds the contexts of `spec` as str. Errors: as Fork;
-  // kTimeout.
+  // Starts a zygote, forked from `parent`, that holds the contexts of `spec` as str. Errors: as
+  // Fork; kTimeout.
   static Result<std::unique_ptr<ZygoteClient>> StartWithContexts(
       std::shared_ptr<ZygoteClient> parent, const SessionSpec& spec,
       const CancelToken& cancel = {});
   // Ends the process and reaps it.
   ~ZygoteClient();
 
-  // The spare if there is one that lives, else a new process.
-  // Errors: kDied if the zygote has ended, kUnavailable if it cannot fork, kCancelled.
+  // Returns the spare if one is alive, else a new process. Errors: kDied if the zygote has ended,
+  // kUnavailable if it cannot fork, kCancelled.
   Result<ForkedWorker> Fork(const CancelToken& cancel = {});
-  // The spare, or a process that is asked for now: waits for nothing. Errors: kDied.
+  // Returns the spare, or a newly ordered process, without waiting. Errors: kDied.
   Result<ForkedWorker> Take();
-  // Waits, behind WaitReady, until what Take gave is there. Errors: as Fork; a spare may have died
-  // meanwhile.
+  // Waits, after WaitReady, until the process that Take returned exists. Errors: as Fork; a spare
+  // may have died meanwhile.
   static Status Receive(ForkedWorker* worker, const CancelToken& cancel = {});
-  // Asks for a spare, without waiting. Best effort: a Fork without a spare says what is wrong.
+  // Orders a spare without waiting. Best effort: a Fork without a spare reports what is wrong.
   void OrderSpare();
-  // The same for a host that has opened a second session: it will open more.
+  // The same for a host that has opened a second session, because it will open more.
   void OrderNext();
 
  private:
@@ -98,37 +98,36 @@ class ZygoteClient {
   Status ReadHello();
 
   const std::string path_;
-  std::mutex
-      hello_mutex_;  // guards the hello, which is read while errors_ is open; held for no wait
+  std::mutex hello_mutex_;  // guards the hello, which is read while errors_ is open; held for no
+                            // wait
   MessageDecoder hello_{Side::kWorker};
   std::mutex mutex_;  // guards the rest
   UniqueFd control_, errors_;
   pid_t pid_;                             // 0: not a child of ours
-  std::shared_ptr<ZygoteClient> parent_;  // of a zygote with contexts
+  std::shared_ptr<ZygoteClient> parent_;  // for a zygote with contexts
   std::uint64_t next_id_ = 0;
   std::optional<Spare> spare_;
   int sessions_ = 0;
-  bool hurried_ = false;  // the newest session was asked for before a spare had rehearsed
+  bool hurried_ = false;  // the newest session was requested before a spare had rehearsed
 };
 
-// The zygotes of a pool: one that is started on first need, again if it has died, and one for each
-// of the few sets of contexts whose text code has asked for.
+// The zygotes of a pool: a base zygote, started on first need and again if it has died, and one for
+// each of the few sets of contexts whose text code has asked for.
 class ZygoteSource {
  public:
   ZygoteSource(std::string path, IsolationOptions options)
       : path_(std::move(path)), options_(std::move(options)) {}
 
-  // Starts a zygote and a first process behind the caller's back; what fails shows in Fork.
+  // Starts a zygote and a first process in the background; Fork reports failures.
   void Prepare();
-  // Tries three times within a second (a fork may be refused for a moment). Errors: as
-  // ZygoteClient's.
+  // Tries three times within a second (a fork may be refused briefly). Errors: as ZygoteClient's.
   Result<ForkedWorker> Fork(const SessionSpec& spec, const CancelToken& cancel = {});
-  // A process that may not be there yet. Errors: kTimeout if it cannot be had without waiting, for
-  // then a zygote with these contexts is made first; kUnavailable, kDied.
+  // Returns a process that may not exist yet. Errors: kTimeout if that needs a wait, because a
+  // zygote with these contexts has to be made first; kUnavailable, kDied.
   Result<ForkedWorker> Order(const SessionSpec& spec);
-  // Waits until it is there. Errors: as ZygoteClient's.
+  // Waits until the process exists. Errors: as ZygoteClient's.
   Status Await(ForkedWorker* worker, const CancelToken& cancel = {});
-  // Remembers that code named `context`: the next Fork with these contexts makes their zygote.
+  // Remembers that code used `context`: the next Fork with these contexts makes their zygote.
   void WantContextText(const SessionSpec& spec);
 
  private:
@@ -138,7 +137,7 @@ class ZygoteSource {
   };
 
   Result<std::shared_ptr<ZygoteClient>> Get(const SessionSpec& spec, const CancelToken& cancel);
-  // With mutex_ held. Null: it has to be made first.
+  // Call with mutex_ held. Returns null if it has to be made first.
   Result<std::shared_ptr<ZygoteClient>> Find(const std::string& key);
   Result<std::shared_ptr<ZygoteClient>> GetBase();
   void Forget(const std::shared_ptr<ZygoteClient>& client);
@@ -148,7 +147,7 @@ class ZygoteSource {
   const IsolationOptions options_;
   std::shared_ptr<ZygoteClient> base_;
   std::set<std::string> wanted_;           // keys of contexts
-  std::list<WithContexts> with_contexts_;  // the last used first
+  std::list<WithContexts> with_contexts_;  // most recently used first
 };
 
 }  // namespace dossier::sandbox

@@ -1,14 +1,14 @@
-// A cgroup of its own for the processes of a jail, where the kernel lets us make one: cgroup v2,
-// delegated to the user (systemd does so for every login).
+// A cgroup for the processes of a jail, if the kernel lets us create one: cgroup v2, delegated to
+// the user (as systemd does for every login).
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string parent, Cgroup::FindParent());
 //   DOSSIER_ASSIGN_OR_RETURN(Cgroup group, Cgroup::Make(parent, {.processes = 256, .memory = 1 <<
 //   30})); … in the child, before it gives up any right:
 //   DOSSIER_RETURN_IF_ERROR(Cgroup::Join(group.entrance()));
 //
-// The kernel then refuses a process too many, and ends what uses too much memory, shared memory and
-// private file systems included. A group is used only with both controllers. The owner ends what is
-// left in the group and removes it. Thread-safety: none; one owner.
+// The kernel then refuses processes above the limit, and kills what uses too much memory, including
+// shared memory and private file systems. A group is used only with both controllers. The owner
+// kills what is left in the group and removes it. Thread-safety: not thread-safe; one owner.
 
 #ifndef DOSSIER_SANDBOX_WALLS_CGROUP_H_
 #define DOSSIER_SANDBOX_WALLS_CGROUP_H_
@@ -22,7 +22,7 @@
 
 namespace dossier::sandbox {
 
-// Where groups are; other folders for tests.
+// The paths of the cgroup file system; tests use other folders.
 struct CgroupPlace {
   std::string mounted = "/sys/fs/cgroup";
   std::string membership = "/proc/self/cgroup";
@@ -31,16 +31,16 @@ struct CgroupPlace {
 class Cgroup {
  public:
   struct Limits {
-    int processes = 0;         // threads included
-    std::uint64_t memory = 0;  // bytes of all together
+    int processes = 0;         // including threads
+    std::uint64_t memory = 0;  // bytes of all processes together
   };
 
-  // The folder below which the caller may make groups with both controllers: its own group's, or
-  // the one above that. Errors: kUnavailable with the reason, for the report.
+  // Returns the folder in which the caller may create groups with both controllers: its own
+  // group's, or the parent of that. Errors: kUnavailable with the reason, for the report.
   static Result<std::string> FindParent(const CgroupPlace& place = {});
   // Errors: kUnavailable.
   static Result<Cgroup> Make(const std::string& parent, const Limits& limits);
-  // Puts the calling process into the group with this entrance. Errors: kUnavailable.
+  // Moves the calling process into the group with this entrance. Errors: kUnavailable.
   static Status Join(int entrance);
 
   Cgroup(Cgroup&& other) noexcept
@@ -49,7 +49,7 @@ class Cgroup {
   ~Cgroup();
 
   int entrance() const { return entrance_.get(); }
-  // Processes that were ended because the memory was used up.
+  // Returns the number of processes killed because memory ran out.
   std::uint64_t memory_kills() const;
 
  private:
@@ -59,7 +59,7 @@ class Cgroup {
   UniqueFd entrance_;
 };
 
-// The reason why workers have no group, for the report: their other limits hold in any case.
+// The reason why workers have no group, for the report; their other limits apply in any case.
 std::string CgroupReason();
 
 }  // namespace dossier::sandbox

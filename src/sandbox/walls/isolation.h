@@ -17,7 +17,7 @@
 //     auto report = plan.LockSession(lock);           // an error: tell the host, then _exit
 //   }
 //
-// Thread-safety: none; each process of the chain uses its own copy on one thread.
+// Thread-safety: not thread-safe; each process of the chain uses its own copy on one thread.
 
 #ifndef DOSSIER_SANDBOX_WALLS_ISOLATION_H_
 #define DOSSIER_SANDBOX_WALLS_ISOLATION_H_
@@ -41,49 +41,49 @@
 
 namespace dossier::sandbox {
 
-// What the code of a worker's language can do without: the worker says it, not the host.
+// What the worker's language needs. The worker sets this, not the host.
 struct CodeNeeds {
   ExecutableMemory executable = ExecutableMemory::kRefuse;
-  FileAccess files = FileAccess::kReadWrite;  // kNone: code opens no file, whatever it asks for
+  FileAccess files = FileAccess::kReadWrite;  // kNone: code can open no file at all
 };
 
-// The system call filters of a zygote's sessions: assembled once, in the zygote, and loaded as they
-// are in every session.
+// The system call filters of a zygote's sessions: assembled once, in the zygote, and loaded without
+// changes in every session.
 //
 //   SessionFilters filters = SessionFilters::Assemble();              // in the parent
 //   filters.Fill({.pid = getpid(), .private_fds = {bridge, epoll}});  // in a child of it
 //   DOSSIER_RETURN_IF_ERROR(LoadFilter(filters.common(FileAccess::kReadWrite), …));
 //
-// A session's process id and descriptors are not known before it is there. Their places hold
-// markers that Fill overwrites: some ten words, where assembling takes longer than all other filter
-// work. Thread-safety: none; each process has its own copy.
+// A session's process id and descriptors are not known before it exists. The filters have markers
+// in their place, which Fill overwrites: about ten words, while assembling takes longer than all
+// other filter work. Thread-safety: not thread-safe; each process has its own copy.
 
 class SessionFilters {
  public:
-  // Places for descriptors that only the bridge's thread may name: a bridge needs three.
+  // The maximum number of descriptors that only the bridge's thread may use: a bridge needs three.
   static constexpr std::size_t kMostPrivateFds = 4;
 
   static SessionFilters Assemble(const CodeNeeds& needs = {});
 
   struct Session {
     pid_t pid = 0;
-    std::vector<int> private_fds;  // those below 0 are skipped
+    std::vector<int> private_fds;  // negative ones are skipped
   };
-  // May be called again for another session. Errors: kInternal above kMostPrivateFds descriptors;
-  // then nothing has changed.
+  // May be called again for another session. Errors: kInternal for more than kMostPrivateFds
+  // descriptors; then nothing has changed.
   Status Fill(const Session& session);
 
-  // For every thread. `files`: not kNone.
+  // The filter for every thread. `files` must not be kNone.
   const FilterProgram& common(FileAccess files) const {
     return files == FileAccess::kReadWrite ? walled_.program : read_only_.program;
   }
-  // For the interpreter's threads on top.
+  // The additional filter for the interpreter's threads.
   const FilterProgram& threads() const { return threads_.program; }
 
  private:
   struct Form {
     FilterProgram program;
-    // Where each marker stands: the process id's first, then the descriptors' in order.
+    // Positions of each marker: the process id first, then the descriptors in order.
     std::vector<std::vector<std::size_t>> places;
 
     void Set(std::size_t marker, std::uint32_t value);
@@ -101,18 +101,18 @@ enum class LayerState { kApplied, kUnavailable, kFailed };
 struct Layer {
   std::string name;  // process, namespaces, flags, rlimits, landlock, seccomp, seccomp-threads, …
   LayerState state = LayerState::kUnavailable;
-  std::string reason;  // or detail: "ABI 7"
+  std::string reason;  // or a detail: "ABI 7"
 };
 
 struct Limits {
   Millis silence{60'000};  // of a block without bridge activity
-  // What counts as silence: all time without bridge activity (kWall), or only time in which the
+  // Which time counts as silence: all time without bridge activity (kWall), or only time when the
   // block's main thread does not run (kIdle).
   enum class Counts { kWall, kIdle } counts = Counts::kWall;
-  Millis cpu{120'000};                // of a block, all threads
+  Millis cpu{120'000};                // per block, all threads
   Millis grace{2'000};                // from the first interrupt to SIGKILL
   std::uint64_t memory = 1ull << 30;  // bytes beyond base and context
-  std::uint64_t output = 10u << 20;   // bytes kept of one block
+  std::uint64_t output = 10u << 20;   // bytes kept per block
   std::uint64_t tmp = 64u << 20;      // bytes of the private /tmp
   int threads = 64, files = 64;
 
@@ -128,31 +128,31 @@ struct IsolationReport {
   Limits limits;
   std::string worker;  // "python 3.11.2"
 
-  // dossier.sandbox/1
+  // Writes the schema dossier.sandbox/1.
   Json ToJson() const;
-  // Reads what ToJson wrote. Errors: kInvalidArgument.
+  // Reads the output of ToJson. Errors: kInvalidArgument.
   static Result<IsolationReport> FromJson(const Json& value);
 
-  // nullptr if there is no such layer.
+  // Returns nullptr if there is no such layer.
   const Layer* Find(std::string_view name) const;
   bool Applied(std::string_view name) const;
-  // Adds the layer, or replaces the one of that name: the host sets `watchdog` this way.
+  // Adds the layer or replaces the one with that name; the host sets `watchdog` this way.
   void Set(std::string_view name, LayerState state, std::string reason);
 };
 
 std::string_view LayerStateName(LayerState state);  // applied, unavailable, failed
 
-// Success if every layer that strict needs is applied, or the mode is degraded. A layer that the
-// report does not list is not judged, so that the worker can check before the host has added
-// `watchdog`. Errors: kUnavailable (exit 12) naming layer, reason and way out.
+// Succeeds if every layer that strict mode needs is applied, or the mode is degraded. Layers that
+// the report does not list are not checked, so that the worker can check before the host has added
+// `watchdog`. Errors: kUnavailable (exit 12) naming the layer, the reason and the remedy.
 Status CheckRequired(const IsolationReport& report);
 
-// Runs `apply`, which returns a detail for the report, unless `disabled` names the layer, and notes
-// in the report how it ended: kUnavailable as unavailable, other errors as failed.
+// Runs `apply`, which returns a detail for the report, unless `disabled` names the layer, and
+// records the outcome in the report: kUnavailable as unavailable, other errors as failed.
 void ApplyLayer(std::string_view layer, const std::vector<std::string>& disabled,
                 const std::function<Result<std::string>()>& apply, IsolationReport& report);
 
-// The names of all layers in the order of the report, outermost first.
+// Returns the names of all layers in report order, outermost first.
 std::vector<std::string_view> LayerNames();
 
 struct IsolationOptions {
@@ -160,7 +160,7 @@ struct IsolationOptions {
   Limits limits;
   // Folders that code may read: the interpreter's standard library and --sandbox-read. Absolute.
   std::vector<std::string> read_folders;
-  // Seen in the new root only until FinishZygote: where extension modules find shared libraries.
+  // Visible in the new root until FinishZygote: extension modules find shared libraries here.
   std::vector<std::string> load_folders = {"/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu",
                                            "/lib64"};
   std::vector<std::string> disabled_layers;  // for tests: treated as unavailable ("switched off")
@@ -171,24 +171,24 @@ struct IsolationOptions {
   static Result<IsolationOptions> FromJson(const Json& value);
 };
 
-// What a session's process knows about itself when it locks.
+// What a session's process passes when it locks itself.
 struct SessionLock {
   int bridge_fd = -1;
-  // More descriptors that only the bridge's thread may touch: its epoll or wake-up descriptors.
+  // More descriptors that only the bridge's thread may use: for epoll or wake-ups.
   std::vector<int> private_fds;
-  // Descriptors that stay open for everybody besides 0, 1, 2 and the ones above: the memfds of the
-  // contexts. All others are closed.
+  // Descriptors that stay open for all threads besides 0, 1, 2 and those above: the contexts'
+  // memfds. All others are closed.
   std::vector<int> keep_fds;
-  // RLIMIT_DATA is base + context + limits.memory. base 0: measured now, which includes every
-  // context that is loaded already; `context_memory` is then what will still be loaded.
+  // RLIMIT_DATA is base + context + limits.memory. base 0: measured now, including every context
+  // that is already loaded; `context_memory` is then the size of those still to be loaded.
   std::uint64_t base_memory = 0, context_memory = 0;  // bytes
-  // Of the whole session; 0: 64 blocks' worth of limits.cpu.
+  // For the whole session; 0: 64 times limits.cpu.
   Millis session_cpu{0};
-  // Overrides those of the options, if set.
+  // If set, replaces the limits of the options.
   const Limits* limits = nullptr;
-  // Starts the bridge's thread. Called after all that a thread inherits (capabilities, landlock) is
-  // in place and before the filters, so that the thread has every wall but `seccomp-threads`.
-  // Empty: the thread runs already (then it lacks landlock) or there is none.
+  // Starts the bridge's thread. Called after everything that a thread inherits (capabilities,
+  // landlock) is in place and before the filters, so that the thread has every wall except
+  // `seccomp-threads`. Empty: the thread already runs (then it lacks landlock) or there is none.
   std::function<Status()> start_bridge;
 };
 
@@ -199,43 +199,43 @@ class IsolationPlan {
   IsolationPlan(IsolationPlan&&) noexcept;
   IsolationPlan& operator=(IsolationPlan&&) noexcept;
 
-  // Right after exec, single-threaded: fixed environment, root dropped for an unprivileged uid,
-  // user, mount, net, ipc and uts namespaces that all sessions share, a new root with nothing but
-  // the folders of the options, working folder "/". What is missing is noted for the report.
-  // Errors: kUnavailable if `process` fails and the mode is strict.
+  // Call this right after exec, single-threaded. It sets a fixed environment, drops root for an
+  // unprivileged uid, enters the user, mount, net, ipc and uts namespaces that all sessions share,
+  // and a new root with only the folders of the options; the working folder is "/". Missing layers
+  // are recorded for the report. Errors: kUnavailable if `process` fails and the mode is strict.
   Status PrepareZygote();
 
-  // After the interpreter and its modules are loaded: takes the load_folders out of the new root.
+  // Call this once the interpreter and modules are loaded: removes load_folders from the root.
   Status FinishZygote();
 
-  // Bytes that count against RLIMIT_DATA now. Works without /proc in the new root. 0 if unknown.
+  // Bytes that count against RLIMIT_DATA now; 0 if unknown. Needs no /proc in the new root.
   std::uint64_t DataMemory() const;
 
-  // Flags for each session's clone(): CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS, or 0.
+  // Returns the flags for each session's clone(): CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS, or 0.
   unsigned long CloneFlags() const;
 
-  // fork() with CloneFlags: 0 in the child, which is pid 1 of its own namespace. Keeps glibc's idea
-  // of the thread's id right, which a bare clone() does not. Runs no atfork handlers: an embedder
-  // of Python calls PyOS_BeforeFork and PyOS_AfterFork_* itself. Errors: kUnavailable.
+  // Forks with CloneFlags: returns 0 in the child, which is pid 1 of its namespace. Keeps glibc's
+  // thread id correct, unlike a bare clone(). Runs no atfork handlers: an embedder of Python calls
+  // PyOS_BeforeFork and PyOS_AfterFork_* itself. Errors: kUnavailable.
   Result<pid_t> Fork() const;
 
-  // In a forked process, perhaps long before it is known what for: makes what every session needs,
-  // that is its own namespaces with an empty /tmp, and the filter program. LockSession does it if
+  // Sets up what every session needs in a forked process, possibly long before its purpose is
+  // known: its own namespaces with an empty /tmp, and the filter program. LockSession calls it if
   // nobody has.
   void EnterSession();
 
   // Closes every wall around the calling process, before any foreign code, on the interpreter's
-  // thread. There is no way back. Errors: kUnavailable if strict lacks a layer (the process must
-  // then end), or what start_bridge returned.
+  // thread. This cannot be undone. Errors: kUnavailable if a layer that strict mode needs is
+  // missing (the process must then end), or the error of start_bridge.
   Result<IsolationReport> LockSession(const SessionLock& lock);
 
-  // In the zygote: forks and locks a child that tries to open a file, make a socket, exec, ptrace,
-  // fork and use the bridge (SelfTest does it in two steps). Errors: kUnavailable naming what
-  // succeeded in spite of an applied wall, or the layer that strict lacks.
+  // Call this in the zygote: forks and locks a child that tries to open a file, make a socket,
+  // exec, ptrace, fork and use the bridge (SelfTest does it in two steps). Errors: kUnavailable
+  // naming what succeeded despite an applied wall, or the missing layer that strict mode needs.
   Status RunSelfTest();
 
   const IsolationOptions& options() const;
-  // Assembled with the plan, so before any session is forked.
+  // Assembled with the plan, before any session is forked.
   const SessionFilters& filters() const;
 
  private:
@@ -243,13 +243,13 @@ class IsolationPlan {
   std::unique_ptr<State> state_;
 };
 
-// The self test of the walls: a locked child tries what must not work.
+// The self test of the walls: a locked child tries operations that must fail.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(SelfTest test, SelfTest::Start(plan));   // in the zygote
 //   … other work …
 //   DOSSIER_RETURN_IF_ERROR(test.Finish());                           // before the first session
 //
-// Thread-safety: forks; call it while the process has one thread.
+// Thread-safety: forks; call it only while the process has one thread.
 
 class SelfTest {
  public:
@@ -257,9 +257,9 @@ class SelfTest {
   static Result<SelfTest> Start(IsolationPlan& plan);
   SelfTest(SelfTest&&) noexcept = default;
 
-  // Waits for its end. Errors: kUnavailable. "sandbox: the self test opened /etc/passwd although …"
-  // for an attempt that succeeded although an applied layer refuses it; what LockSession said if
-  // strict lacks a layer.
+  // Waits for the child to end. Errors: kUnavailable. "sandbox: the self test opened /etc/passwd
+  // although …" if an attempt succeeded although an applied layer refuses it; LockSession's error
+  // if a layer that strict mode needs is missing.
   Status Finish();
 
  private:

@@ -1,12 +1,12 @@
-// Landlock: restricts what the calling thread, and the threads and children that it starts later,
-// may open.
+// Landlock: restricts which files the calling thread, and the threads and children that it starts
+// later, may open.
 //
 //   Result<int> abi = LandlockAbi();                       // asked at run time
 //   DOSSIER_RETURN_IF_ERROR(RestrictFiles({.read = {"/usr/lib/python3.11"}, .write = {"/tmp"}}));
 //
-// Every right that the running kernel knows is taken away, network and scopes included; the rules
-// give some back below the named folders. Executing is given back to programs in a jail only.
-// Thread-safety: RestrictFiles changes the calling thread only.
+// Removes every right that the running kernel knows, including network and scopes; the rules grant
+// some again below the named folders. Only jailed programs get the right to execute. Thread-safety:
+// RestrictFiles changes the calling thread only.
 
 #ifndef DOSSIER_SANDBOX_WALLS_LANDLOCK_H_
 #define DOSSIER_SANDBOX_WALLS_LANDLOCK_H_
@@ -19,20 +19,20 @@
 
 namespace dossier::sandbox {
 
-// Folders or files; those that do not exist are skipped.
+// Folders or files; missing ones are skipped.
 struct FileRules {
   std::vector<std::string> read;
   std::vector<std::string> write;     // read, create, change and remove files below
   std::vector<std::string> programs;  // read and execute
-  std::vector<std::string> owned;     // all that `write` and `programs` give, links and renames
-  std::vector<std::string> devices;   // read and write, no more
+  std::vector<std::string> owned;     // rights of `write` and `programs`, plus links and renames
+  std::vector<std::string> devices;   // read and write only
   enum class Network { kNone, kAny } network = Network::kNone;
 };
 
-// 1 and up. Errors: kUnavailable with the reason ("kernel built without it").
+// The version, from 1. Errors: kUnavailable with the reason ("kernel built without it").
 Result<int> LandlockAbi();
 
-// The rules as a descriptor, to be applied later: by a program's child, say (base's
+// Returns the rules as a descriptor, to be applied later, for example by a program's child (base's
 // SupervisedProcess). Errors: kUnavailable with the reason; kIo for a path that cannot be opened.
 Result<UniqueFd> MakeRuleset(const FileRules& rules);
 

@@ -1,4 +1,4 @@
-// What the `process` layer and the limits of every isolated process have in common.
+// Functions shared by the `process` layer and the limits of every isolated process.
 //
 //   DOSSIER_RETURN_IF_ERROR(CloseOtherDescriptors({bridge_fd}));
 //
@@ -18,79 +18,78 @@
 
 namespace dossier::sandbox {
 
-// What a process may do by right: identity, capabilities, and the flags that keep it from getting
+// The privileges of a process: its identity, capabilities, and the flags that keep it from gaining
 // more.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(std::string who, LeaveRoot());   // "uid 65534"
 //   DOSSIER_RETURN_IF_ERROR(DropAllCapabilities());
 //   DOSSIER_RETURN_IF_ERROR(SetFlags());
 //
-// Thread-safety: all change the calling process or thread.
+// Thread-safety: all functions change the calling process or thread.
 
-// Who a worker of root becomes: the kernel's overflow ids, which own nothing.
+// The ids that a worker of root gets: the kernel's overflow ids, which own nothing.
 inline constexpr uid_t kUnprivilegedUid = 65534;
 inline constexpr gid_t kUnprivilegedGid = 65534;
 
-// Who a process of root becomes.
+// The ids that a process of root gets.
 struct UserIds {
   uid_t uid = kUnprivilegedUid;
   gid_t gid = kUnprivilegedGid;
 };
 
-// If the process is root: becomes `ids` without supplementary groups. Root of a user namespace that
-// has no such id is unprivileged already and stays. With uid 0 the process keeps the name of root;
-// DropAllCapabilities then takes what comes with it. Returns who it is now, for the report.
+// If the process is root: sets `ids` and removes supplementary groups. Root of a user namespace
+// without that id is already unprivileged and stays. With uid 0 the process keeps the name root;
+// DropAllCapabilities then removes its privileges. Returns the resulting identity for the report.
 // Errors: kUnavailable.
 Result<std::string> LeaveRoot(UserIds ids = {});
 
-// Permitted, effective, inheritable, ambient and bounding set of the calling thread, to nothing.
+// Clears the permitted, effective, inheritable, ambient and bounding set of the calling thread.
 Status DropAllCapabilities();
 
-// no_new_privs, SIGKILL when the parent ends, not dumpable. The parent's signal is lost when the
-// process changes its ids, so this comes after.
+// Sets no_new_privs, SIGKILL on the parent's end, and not dumpable. Call it after a change of ids,
+// which resets the parent's signal.
 Status SetFlags();
 
-// Resource limits of a session (layer `rlimits`).
+// Sets the resource limits of a session (layer `rlimits`).
 //
 //   DOSSIER_RETURN_IF_ERROR(SetResourceLimits({.data = 1u << 30, .cpu_seconds = 3600}));
 //
-// Soft and hard limits are set alike, never above what the process already has, so nothing can be
+// Sets soft and hard limits to the same value, never above the current ones, so nothing can be
 // raised again. Thread-safety: changes the calling process.
 
 struct ResourceLimits {
   std::optional<std::uint64_t> data;  // bytes of writable private memory
   std::uint64_t cpu_seconds = 0;      // of the process, all threads
-  std::uint64_t file_size = 0;        // bytes; what may be written to a file
+  std::uint64_t file_size = 0;        // bytes; largest file that may be written
   std::uint64_t files = 64;           // highest descriptor + 1
   std::uint64_t stack = 64ull << 20;  // bytes, main thread
-  // Threads of this user; set only in a user namespace of its own, else the user's other processes
-  // count too.
+  // Threads of this user; set only in its own user namespace, because otherwise the user's other
+  // processes count too.
   std::optional<std::uint64_t> threads;
 };
 
 // Errors: kUnavailable naming the limit.
 Status SetResourceLimits(const ResourceLimits& limits);
-// Of these, `data` alone: for a child that has the memory of its parent until it executes a
-// program.
+// Sets only `data`: for a child that has its parent's memory until it executes a program.
 Status SetDataLimit(std::uint64_t bytes);
 
-// Closes everything but 0, 1, 2 and `keep`; negative numbers in it are ignored. Errors: kIo.
+// Closes all but 0, 1, 2 and `keep`, where negative numbers are ignored. Errors: kIo.
 Status CloseOtherDescriptors(std::vector<int> keep);
 
-// Whether ids are those of the machine: the caller's user namespace is the first one.
+// Returns true if the caller is in the machine's initial user namespace.
 bool InInitialUserNamespace();
 
-// Whether a limit of processes (RLIMIT_NPROC) binds the caller. The kernel makes an exception for
-// the machine's root, also where a user namespace gave it another name, so this tries: it forks
-// with a limit of none. Thread-safety: forks; the limit is back when it returns.
+// Returns true if a process limit (RLIMIT_NPROC) is enforced for the caller. The kernel exempts the
+// machine's root, even if a user namespace maps it to another id, so this tries it: it forks with a
+// limit of zero. Thread-safety: forks; the old limit is restored on return.
 bool ProcessLimitHolds();
 
-// For a process that watches over others, which may be many and busy: real-time priority, else the
-// highest ordinary one, where the caller may. It passes to children until KeepPriority.
+// For a process that watches many, possibly busy ones: sets real-time priority, else the highest
+// ordinary one, if the caller may. Children inherit it until KeepPriority.
 void RaisePriority();
-// What the calling process forks from now on has ordinary priority.
+// Gives ordinary priority to processes that the caller forks from now on.
 void KeepPriority();
-// The calling process gets ordinary priority itself.
+// Gives the calling process ordinary priority.
 void LowerPriority();
 
 }  // namespace dossier::sandbox

@@ -1,4 +1,4 @@
-// System call filters: a table of rules, assembled into the kernel's BPF.
+// System call filters: assembles a table of rules into the kernel's BPF.
 //
 //   FilterProgram program = AssembleFilter({{__NR_read, FilterAction::Allow()},
 //                                           {__NR_mmap, FilterAction::Allow(),
@@ -8,9 +8,9 @@
 //                                          FilterAction::Kill());
 //   DOSSIER_RETURN_IF_ERROR(LoadFilter(program, FilterScope::kAllThreads));
 //
-// Another architecture, the x32 bit and negative numbers always kill. The program is a binary tree
-// over call numbers, so a call costs about eight comparisons. Assembling is
-// done once, before sessions are forked (isolation.h).
+// Other architectures, the x32 bit and negative numbers always kill. The program is a binary tree
+// over call numbers, so a call costs about eight comparisons. Filters are assembled once, before
+// sessions are forked (isolation.h).
 //
 // Thread-safety: values are plain data; LoadFilter changes the calling thread or process.
 
@@ -26,7 +26,7 @@
 
 namespace dossier::sandbox {
 
-// What the kernel does with a call: a SECCOMP_RET_* value.
+// The kernel's action for a call: a SECCOMP_RET_* value.
 struct FilterAction {
   std::uint32_t value;
 
@@ -36,12 +36,12 @@ struct FilterAction {
   bool operator==(const FilterAction&) const = default;
 };
 
-// The 32-bit words of argument `index` (0 to 5). Descriptors, flags and commands are ints to the
-// kernel, so the low word alone decides; pointers need both.
+// The 32-bit words of argument `index` (0 to 5). For descriptors, flags and commands, which are
+// ints to the kernel, only the low word counts; pointers need both.
 constexpr unsigned LowWord(unsigned index) { return index * 2; }
 constexpr unsigned HighWord(unsigned index) { return index * 2 + 1; }
 
-// Holds if (word & mask) is, or is not, among `values`.
+// True if (word & mask) is, or is not, among `values`.
 struct FilterClause {
   enum class Match { kIn, kNotIn };
   unsigned word = 0;
@@ -50,7 +50,7 @@ struct FilterClause {
   Match match = Match::kIn;
 };
 
-// `action` if every clause holds, else `otherwise`.
+// The action is `action` if every clause holds, else `otherwise`.
 struct FilterRule {
   int number;
   FilterAction action;
@@ -60,16 +60,16 @@ struct FilterRule {
 
 using FilterProgram = std::vector<sock_filter>;
 
-// One rule a number; of several the first counts.
+// Uses one rule per number: the first one.
 FilterProgram AssembleFilter(std::vector<FilterRule> rules, FilterAction fallback);
 
 enum class FilterScope { kThisThread, kAllThreads };
 
-// Sets no_new_privs, without which the kernel refuses a filter, and installs the program.
-// Errors: kUnavailable with the reason ("kernel built without it").
+// Sets no_new_privs, without which the kernel refuses a filter, and installs the program. Errors:
+// kUnavailable with the reason ("kernel built without it").
 Status LoadFilter(const FilterProgram& program, FilterScope scope);
 
-// Whether the kernel knows filters, errno actions and killing a process. Errors: kUnavailable.
+// Checks that the kernel has filters, errno actions and killing a process. Errors: kUnavailable.
 Status ProbeSeccomp();
 
 }  // namespace dossier::sandbox
