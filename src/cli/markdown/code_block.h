@@ -1,4 +1,4 @@
-// The code in a reply: its last block, and the kinds of its words, for colours.
+// Code in a reply: finds its last block, and colours words by kind.
 //
 //   LastCodeBlock("Try:\n```sh\nmake\n```\n");      // "make\n"
 //
@@ -17,25 +17,25 @@
 
 namespace dossier::cli {
 
-// The content of the last fenced block of `markdown`, with its line ends; a block that the text
-// does not close ends with it. None if there is no block.
+// Returns the content of the last fenced block of `markdown`, including line ends; an unclosed
+// block ends with the text. nullopt if there is no block.
 std::optional<std::string> LastCodeBlock(std::string_view markdown);
 
-// Lines of one code block, cut into pieces with a style each: comments, texts in quotes, numbers,
-// and words that languages keep to themselves. By the look of the text, so a language is never
-// refused; of `language` only how comments begin is taken.
+// Splits the lines of a code block into styled pieces: comments, quoted texts, numbers, and words
+// that many languages reserve. It only looks at the text, so every language works; `language` only
+// decides how comments begin.
 class CodeColors {
  public:
   explicit CodeColors(std::string_view language);
 
-  // The pieces are `line` again, joined. A comment or text may go on in the next line.
+  // Returns pieces that joined give `line`. A comment or quoted text may continue on the next line.
   std::vector<StyledText> Line(std::string_view line);
 
  private:
   enum class Open : std::uint8_t { kNothing, kComment, kSingleQuotes, kDoubleQuotes };
 
   bool BeginsComment(std::string_view rest) const;
-  // Up to the end of what is open; sets open_ to kNothing if that stands in `line`.
+  // Returns the end of the open comment or text; sets open_ to kNothing if that is in `line`.
   std::size_t EndOfOpen(std::string_view line, std::size_t at);
 
   bool hash_ = true, slashes_ = true, dashes_ = false;

@@ -1,4 +1,4 @@
-// The inline part of Markdown: emphasis, code, links.
+// Inline Markdown: emphasis, code, links.
 //
 //   RenderInline("see **the** [manual](https://x.org)", Markers::kHide);
 //   // {plain "see "} {bold "the"} {plain " "} {underline "manual"} {dim " (https://x.org)"}
@@ -6,8 +6,7 @@
 //   InlineScan scan;                       // while text comes in
 //   for (char32_t c : text) scan.Feed(c);
 //   if (scan.closed()) Show();             // no emphasis, code or link is open: it can be shown
-//
-// md4c (loaded when first used) parses what InlineScan found to be whole; where it cannot be loaded
+// md4c (loaded on first use) parses what InlineScan found to be complete; if it cannot be loaded,
 // the text is shown as written. Thread-safety: pure; InlineScan has one owner.
 
 #ifndef DOSSIER_CLI_MARKDOWN_MARKDOWN_INLINE_H_
@@ -22,20 +21,20 @@
 
 namespace dossier::cli {
 
-// kShow: `**x**` stays as written, for a terminal without styles.
+// kShow: `**x**` is shown as written, for a terminal without styles.
 enum class Markers : std::uint8_t { kHide, kShow };
 
-// `text` is a piece of one paragraph that does not begin with white space; line ends stay line
-// ends. `base` is added to every style.
+// `text` is a piece of one paragraph that does not begin with white space; line ends are kept.
+// `base` is added to every style.
 std::vector<StyledText> RenderInline(std::string_view text, Markers markers,
                                      Style base = Style::kPlain);
 
-// Whether the text so far has an open construct. A heuristic of what md4c will say: where it errs,
-// text is shown a little later, or with its marks.
+// Detects whether the text so far has an open construct. This predicts md4c by a heuristic: if it
+// is wrong, text is shown a little later, or with its markers.
 class InlineScan {
  public:
   void Feed(char32_t code_point);
-  // True between words (or behind a wide character) with nothing open.
+  // True between words (or after a wide character) if nothing is open.
   bool closed();
 
  private:

@@ -1,10 +1,10 @@
-// Markdown tables, fitted to the width of a terminal.
+// Draws Markdown tables, fitted to the width of a terminal.
 //
 //   const std::vector<std::string> lines = {"| package | size |", "|---|---:|", "| vim | 12 |"};
 //   for (auto& line : DrawTable(lines, {.width = 60, …})) out << line << "\n";
 //
-// Cells that are too wide wrap within their column, wide characters count as two; with so many
-// columns that none would be readable, each row becomes a list of "HEADER: value" lines.
+// Cells that are too wide wrap within their column; wide characters count as two columns. If there
+// are too many columns to be readable, each row becomes a list of "HEADER: value" lines.
 // Thread-safety: pure.
 
 #ifndef DOSSIER_CLI_MARKDOWN_MARKDOWN_TABLE_H_
@@ -25,14 +25,14 @@ struct TableOptions {
   Markers markers = Markers::kShow;
 };
 
-// The cells of a row: between `|`, trimmed; `\|` is a bar of the text.
+// Returns the cells of a row: the trimmed texts between `|`; `\|` is a literal bar.
 std::vector<std::string> SplitRow(std::string_view line);
 
-// Whether `line` is the line below a table's header: dashes, bars and colons.
+// Returns true if `line` is a table's delimiter row: dashes, bars and colons.
 bool IsDelimiterRow(std::string_view line);
 
-// `lines` is a header, a delimiter row, and rows; longer rows lose their surplus cells, as in
-// GitHub's tables. At most as wide as asked for, unless a single character is wider.
+// `lines` is a header, a delimiter row, and rows; surplus cells of longer rows are dropped, as in
+// GitHub's tables. The result is at most as wide as requested, unless a single character is wider.
 std::vector<std::string> DrawTable(const std::vector<std::string>& lines,
                                    const TableOptions& options);
 

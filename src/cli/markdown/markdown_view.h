@@ -1,17 +1,17 @@
-// Markdown to a terminal while it is being written: words of a paragraph as they come, headings and
-// code line by line, a table when it is whole.
+// Renders Markdown on a terminal while it arrives: paragraphs word by word, headings and code line
+// by line, a table once it is complete.
 //
 //   MarkdownView view({.columns = 80, .color = Terminal::Color::kYes}, std::cout);
 //   view.Write("# Disk\nIt is **fu");      // shows the heading and "It is"
 //   view.Write("ll**.\n");                 // "full." in bold
 //   view.End();
 //
-// Nothing that is shown is taken back, so no cursor moves; text with an open emphasis, code or link
-// waits for its end, at most kMaxHeld bytes. Chunks may cut anywhere: the same text gives the same
-// bytes. Everything a model wrote passes utf8::CleanForTerminal.
+// Shown text is never taken back, so the cursor does not move; text with an open emphasis, code or
+// link waits for its end, at most kMaxHeld bytes. Chunks may be split anywhere: the same text gives
+// the same bytes. All model text passes through utf8::CleanForTerminal.
 //
-// markdown_line.h decides blocks, markdown_inline.h (md4c) what stands in them. Memory: one held
-// piece, or one table. Thread-safety: one caller at a time.
+// markdown_line.h determines blocks, markdown_inline.h (md4c) their content. Memory: one held piece
+// or one table. Thread-safety: one caller at a time.
 
 #ifndef DOSSIER_CLI_MARKDOWN_MARKDOWN_VIEW_H_
 #define DOSSIER_CLI_MARKDOWN_MARKDOWN_VIEW_H_
@@ -33,40 +33,40 @@
 
 namespace dossier::cli {
 
-// A model's reply on its way to stdout: as it is to a pipe, safe or rendered to a terminal.
+// Writes a model's reply to stdout: unchanged to a pipe, safe or rendered to a terminal.
 //
 //   auto view = MakeReplyView(MarkdownMode::kAuto, Terminal::Detect(), std::cout);
 //   view->Write("The **disk** is");       // any chunks
 //   view->Write(" full.");
 //   view->End();                           // adds the final newline that is missing
 //
-// Pipe: exact bytes, unbuffered, no escapes. Terminal: control bytes show as ^[, also with
-// --markdown off. Whatever the chunks, half a code point is never written. Ownership: the stream
-// stays the caller's and outlives the view. Thread-safety: one caller at a time.
+// Pipe: exact bytes, unbuffered, no escapes. Terminal: control bytes appear as ^[, even with
+// --markdown off. However chunks are split, only whole code points are written. Ownership: the
+// caller keeps the stream, which must outlive the view. Thread-safety: one caller at a time.
 
 class ReplyView {
  public:
   virtual ~ReplyView() = default;
-  // Flushes what can be shown.
+  // Adds text and writes what can be shown.
   virtual void Write(std::string_view chunk) = 0;
-  // The end of the reply; Write may begin a next one.
+  // Ends the reply; Write may start the next one.
   virtual void End() = 0;
 };
 
 enum class MarkdownMode : std::uint8_t { kAuto, kOn, kOff };  // kAuto: on a terminal
 
-// `word` as given to --markdown. Errors: kUsage with the words there are.
+// Parses the value of --markdown. Errors: kUsage with the possible words.
 Result<MarkdownMode> ParseMarkdownMode(std::string_view word);
 
 std::unique_ptr<ReplyView> MakeReplyView(MarkdownMode mode, const Terminal& terminal,
                                          std::ostream& out);
 
-// Puts code points together again that chunks have cut.
+// Rejoins code points that were split between chunks.
 class CodePointJoiner {
  public:
   // All whole code points so far; what is invalid stays as it is.
   std::string Take(std::string_view chunk);
-  // What was left: an incomplete code point.
+  // Returns all whole code points so far; invalid bytes are passed on unchanged.
   std::string TakeRest();
 
  private:
@@ -75,9 +75,9 @@ class CodePointJoiner {
 
 class MarkdownView final : public ReplyView {
  public:
-  // Longest text that waits for the end of an emphasis, a link, a heading or a line of code.
+  // Longest text that waits for the end of an emphasis, a link, a heading or a code line.
   static constexpr std::size_t kMaxHeld = 2048;
-  // The largest table that is drawn as one; what is larger is text.
+  // The largest table that is drawn as a table; larger ones are shown as text.
   static constexpr std::size_t kMaxTable = 64 * 1024, kMaxRows = 500, kMaxColumns = 64;
 
   MarkdownView(const FlowOptions& options, std::ostream& out);
@@ -112,7 +112,7 @@ class MarkdownView final : public ReplyView {
   void EndFence();
 
   int RuleWidth() const;
-  // What stands before a line in the first `count` containers; from `marked` on with their markers.
+  // The prefix of a line in the first `count` containers, with markers from `marked` on.
   std::string Prefix(std::size_t count, std::size_t marked) const;
 
   const FlowOptions options_;
@@ -120,10 +120,10 @@ class MarkdownView final : public ReplyView {
   TextFlow flow_;
   std::ostream& out_;
   CodePointJoiner joiner_;
-  bool return_ = false;  // a CR that may belong to an LF
+  bool return_ = false;  // a CR that may be followed by LF
 
   Mode mode_ = Mode::kLineStart;
-  std::string line_;  // not in kFlow: the line so far, as far as it is not shown
+  std::string line_;  // not in kFlow: the part of the line that is not shown yet
   std::vector<MarkdownContainer> containers_;
 
   Paragraph paragraph_ = Paragraph::kNone;
@@ -133,11 +133,11 @@ class MarkdownView final : public ReplyView {
 
   std::optional<CodeFence> fence_;
   std::optional<CodeColors> colors_;  // of the fence
-  bool code_line_open_ = false;       // the start of line_ is shown already
+  bool code_line_open_ = false;       // the start of line_ has been shown
   std::vector<std::string> table_;
   std::size_t table_bytes_ = 0;
 
-  bool anything_ = false;  // something was shown
+  bool anything_ = false;  // whether anything was shown
   bool blank_waits_ = false;
   std::size_t blank_depth_ = 0;  // containers around the blank line
 };

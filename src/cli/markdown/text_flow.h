@@ -1,13 +1,13 @@
-// Words with styles, wrapped to the width of a terminal and written as they come. Nothing is ever
-// taken back: the same words give the same bytes, however they were cut into calls.
+// Wraps styled words to the width of a terminal and writes them as they come. Nothing is taken
+// back: the same words give the same bytes, however they are split into calls.
 //
 //   TextFlow flow({.columns = 80, .color = Terminal::Color::kYes}, out);
 //   flow.SetPrefix("• ", "  ");                       // of the next line, of those after it
 //   flow.Write({{Style::kBold, "Note:"}, {Style::kPlain, " the disk is full"}});
 //   flow.EndLine();
 //
-// Every text passes CleanForTerminal: what a model wrote cannot move the cursor or change a colour;
-// only this class writes escape sequences, and only SGR ones. Thread-safety: one owner.
+// Every text passes through CleanForTerminal, so model text cannot move the cursor or change
+// colours; only this class writes escape sequences, and only SGR ones. Thread-safety: one owner.
 
 #ifndef DOSSIER_CLI_MARKDOWN_TEXT_FLOW_H_
 #define DOSSIER_CLI_MARKDOWN_TEXT_FLOW_H_
@@ -40,7 +40,7 @@ constexpr bool Has(Style set, Style one) {
   return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(one)) != 0;
 }
 
-// A piece of running text; "\n" in it ends a line.
+// A piece of running text; "\n" ends a line.
 struct StyledText {
   Style style = Style::kPlain;
   std::string text;
@@ -51,38 +51,38 @@ struct StyledText {
 struct FlowOptions {
   int columns = 80;  // at least 20
   Terminal::Color color = Terminal::Color::kNo;
-  std::function<int()> columns_now = {};  // asked instead, where a window may change; may be empty
+  std::function<int()> columns_now = {};  // if set, replaces `columns`: the window may change
 };
 
 class TextFlow {
  public:
-  // kAllowed: fewer columns than a terminal ever has, for the cells of a table.
+  // kAllowed: fewer columns than any real terminal, for the cells of a table.
   enum class Narrow : std::uint8_t { kNo, kAllowed };
 
   TextFlow(const FlowOptions& options, std::ostream& out, Narrow narrow = Narrow::kNo);
 
-  // What begins the next line, and every line after it. May hold our own colour sequences.
+  // Sets the prefix of the next line and of all later ones. May contain our own colour sequences.
   void SetPrefix(std::string first, std::string rest);
-  // Columns between the prefix and the right edge; at least 8, however deep the prefix, unless
-  // narrow.
+  // Columns between the prefix and the right edge; at least 8, however long the prefix, unless
+  // kAllowed.
   int width() const;
 
-  // Words, wrapped; the last one stays open until more text, Space, Flush or EndLine.
+  // Writes words, wrapped; the last one stays open until more text, Space, Flush or EndLine.
   void Write(const std::vector<StyledText>& pieces);
-  void Space();  // a place between words
+  void Space();  // a space between words
   void Flush();  // writes the open word
-  // Ends the line, if one is begun or a first prefix waits to be shown.
+  // Ends the line if one was begun or a first prefix is pending.
   void EndLine();
-  // One line as it is, not wrapped; `text` without "\n". RawLine may follow RawPart.
+  // Writes one line unwrapped; `text` must not contain "\n". RawLine may follow RawPart.
   void RawPart(Style style, std::string_view text);
   void RawLine(Style style, std::string_view text);
   void RawLine(const std::vector<StyledText>& pieces);
-  // One line that Styled and other flows have made: it is written as it is.
+  // Writes one line, made by Styled and other flows, unchanged.
   void FinishedLine(std::string_view line);
-  // An empty line; `prefix` stands in it.
+  // Writes an empty line with `prefix`.
   void BlankLine(std::string_view prefix);
 
-  // `text` between the colour sequences of `style`; as it is where there are no colours.
+  // Returns `text` in the colour sequences of `style`, or unchanged if colour is off.
   std::string Styled(Style style, std::string_view text) const;
 
  private:
@@ -96,8 +96,8 @@ class TextFlow {
   const int least_columns_, least_width_;
   std::string first_, rest_;
   bool first_waits_ = false, line_open_ = false;
-  int column_ = 0;  // columns used behind the prefix
-  int spaces_ = 0;  // between the last word and the next
+  int column_ = 0;  // columns used after the prefix
+  int spaces_ = 0;  // pending, between the last word and the next
   Style space_style_ = Style::kPlain;
   Style current_ = Style::kPlain;
   std::vector<StyledText> word_;

@@ -1,4 +1,4 @@
-// Ctrl-C: the first one asks running work to stop, the second ends the process at once.
+// Handles Ctrl-C: the first one asks running work to stop, the second ends the process at once.
 //
 //   Interrupt interrupt;                   // before any thread is started
 //   Run(interrupt.token());
@@ -8,7 +8,7 @@
 //
 // SIGTERM acts like the first Ctrl-C, with exit code 143, and so does SIGHUP (the terminal was
 // closed), with 129, unless it was ignored when the program started (nohup). SIGPIPE is ignored: a
-// closed stdout shows as a failed write. Ownership: one object a process, in main.
+// closed stdout appears as a failed write. Ownership: one object per process, in main.
 
 #ifndef DOSSIER_CLI_TERMINAL_INTERRUPT_H_
 #define DOSSIER_CLI_TERMINAL_INTERRUPT_H_
@@ -30,11 +30,11 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
 
   CancelToken token() const { return source_.token(); }
-  // Ctrl-C calls `handler`, on the watching thread, and nothing else, until Divert is called again;
-  // after that the old handler is not running and will not run. An empty one: as at the start.
+  // Makes Ctrl-C call only `handler`, on the watching thread, until Divert is called again; after
+  // that the old handler neither runs nor will run. An empty one restores the initial behaviour.
   void Divert(std::function<void()> handler);
 
-  // 128 and the signal once interrupted, else 0.
+  // Returns 128 plus the signal number once interrupted, else 0.
   int exit_code() const { return exit_code_; }
 
  private:

@@ -1,15 +1,14 @@
-// Lines from a person at a terminal: editing, history, completion, pastes (libedit).
+// Reads lines from a user at a terminal, with editing, history, completion and pastes (libedit).
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto editor, LineEditor::Make({.history = path, .complete =
 //   CompleteSlash})); DOSSIER_ASSIGN_OR_RETURN(const InputLine line, editor->Read({.text = "> ",
 //   .right = "gpt-4o"}));
 //
 // Ctrl-C clears the line and gives kInterrupted, Ctrl-D on an empty line gives kEnd, a paste is one
-// input with its line ends. The user's ~/.editrc holds. While it reads, Ctrl-C is a key and raises
-// no signal; between reads the terminal is as it was.
+// input including its line ends. The user's ~/.editrc applies. During a read, Ctrl-C is a key and
+// raises no signal; between reads the terminal has its original state.
 //
-// Ownership: reads descriptor 0, writes stdout; one at a time in a process. Thread-safety: one
-// thread.
+// Ownership: reads descriptor 0, writes stdout; only one per process. Thread-safety: one thread.
 
 #ifndef DOSSIER_CLI_TERMINAL_LINE_EDITOR_H_
 #define DOSSIER_CLI_TERMINAL_LINE_EDITOR_H_
@@ -31,7 +30,7 @@ namespace dossier::cli {
 
 struct LineEditorOptions {
   std::string history;  // path of the history file; "": none
-  // The words that the text before the cursor may become.
+  // Returns the possible completions of the text before the cursor.
   std::function<std::vector<std::string>(std::string_view typed)> complete;
   Terminal::Color color = Terminal::Color::kNo;
   CancelToken cancel;  // ends a read with kEnd
@@ -39,13 +38,13 @@ struct LineEditorOptions {
 
 class LineEditor : public LineReader {
  public:
-  // Errors: kUnavailable (no libedit).
+  // Errors: kUnavailable if libedit is missing.
   static Result<std::unique_ptr<LineEditor>> Make(LineEditorOptions options);
 };
 
-// libedit by dlopen: only an interactive chat pays for it.
+// libedit, loaded by dlopen, so that only an interactive chat pays for it.
 //
-// Thread-safety: loaded once; libedit itself is used by one thread.
+// Thread-safety: loaded once; libedit itself must be used by one thread.
 
 struct EditApi {
   decltype(&::el_init) init;
@@ -68,27 +67,28 @@ struct EditApi {
 // Errors: kUnavailable, naming the Debian package.
 Result<const EditApi*> LoadEdit();
 
-// The messages a person typed, kept from one session to the next.
+// The messages that a user typed, kept across sessions.
 //
 //   InputHistory history(state_folder + "/chat_history");
 //   for (const std::string& message : history.Load()) Offer(message);
 //   history.Add("why does the build fail?");
 //
-// One message a line, "\" and LF as "\\" and "\n"; mode 0600; the newest kMaxEntries. Several
-// sessions may add at a time. What cannot be read or written is no error: a history is a
-// convenience. Thread-safety: one owner.
+// One message per line, with "\" and LF as "\\" and "\n"; mode 0600; the newest kMaxEntries.
+// Several sessions may add at the same time. Failures to read or write are ignored: a history is
+// only a convenience. Thread-safety: one owner.
 
 class InputHistory {
  public:
   static constexpr std::size_t kMaxEntries = 1000;
   static constexpr std::size_t kMaxEntry = 64 * 1024;  // bytes; a longer message is not kept
 
-  // "": nothing is kept.
+  // "": no history is kept.
   explicit InputHistory(std::string path) : path_(std::move(path)) {}
 
-  // Oldest first.
+  // Returns the oldest first.
   std::vector<std::string> Load() const;
-  // Not if it is empty or the message before. Text that looks like a secret is kept redacted.
+  // Adds a message, unless it is empty or equals the last one. Text that looks like a secret is
+  // redacted.
   void Add(std::string_view message);
 
  private:

@@ -1,4 +1,4 @@
-// Where a chat session gets its lines from: a person with an editor, a pipe, or a test's script.
+// The source of a chat session's lines: a user with an editor, a pipe, or a test's script.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const InputLine line, reader.Read({.text = "> "}));
 //   if (line.kind == InputLine::Kind::kEnd) return;         // Ctrl-D on an empty line
@@ -23,14 +23,14 @@ namespace dossier::cli {
 
 struct InputLine {
   enum class Kind { kText, kInterrupted, kEnd } kind = Kind::kText;  // kInterrupted: Ctrl-C
-  std::string text;  // without the line end; a paste may hold several lines
-  // kInterrupted: whether there was something to clear.
+  std::string text;  // without the line end; a paste may have several lines
+  // For kInterrupted: whether the line had text to clear.
   enum class Was { kEmpty, kFilled } was = Was::kEmpty;
 };
 
 struct LinePrompt {
   std::string text = "> ";
-  std::string right;  // at the right edge, where there is room; may be empty
+  std::string right;  // shown at the right edge if there is room; may be empty
 };
 
 class LineReader {
@@ -38,19 +38,19 @@ class LineReader {
   virtual ~LineReader() = default;
   // Errors: kIo.
   virtual Result<InputLine> Read(const LinePrompt& prompt) = 0;
-  // Puts a message into the history.
+  // Adds a message to the history.
   virtual void Remember(std::string_view message) = 0;
 };
 
-// Lines of a descriptor that is no terminal: no prompt, no history. A cancelled token ends the wait
-// at once, as Ctrl-C ends a program that reads a pipe.
+// Reads lines from a descriptor that is not a terminal: no prompt, no history. A cancelled token
+// ends the wait at once, as Ctrl-C ends a program that reads a pipe.
 class PlainLineReader final : public LineReader {
  public:
   static constexpr std::size_t kMaxLine = 16 << 20;  // bytes
 
-  // `fd` stays the caller's.
+  // The caller keeps `fd`.
   PlainLineReader(int fd, const CancelToken& cancel) : lines_(fd, cancel, kMaxLine) {}
-  // kInterrupted once cancelled. Errors: kTooLong for a line above kMaxLine; kIo.
+  // Returns kInterrupted once cancelled. Errors: kTooLong for a line above kMaxLine; kIo.
   Result<InputLine> Read(const LinePrompt& prompt) override;
   void Remember(std::string_view message) override;
 
@@ -58,24 +58,24 @@ class PlainLineReader final : public LineReader {
   DescriptorLines lines_;
 };
 
-// What ends a message of several lines.
+// How a message of several lines ends.
 enum class MessageEnd {
   kLine,  // a line that does not end in a backslash
   kDot,   // a line with only a dot, or the end of input
 };
 
-// The lines of one message, joined by "\n". An interrupt drops what was read.
+// Reads the lines of one message, joined by "\n". An interrupt discards them.
 Result<InputLine> ReadMessage(LineReader& reader, const LinePrompt& prompt, MessageEnd end);
 
-// While work runs, what a person types is kept for the next prompt instead of being shown in the
+// Holds what a user types while work runs: it goes to the next prompt instead of being shown in the
 // middle of the output.
 //
 //   HeldInput held(HeldInput::When::kAtTerminal);
 //   …                                              // Ctrl-C still raises its signal
 //   held.Release();                                // or the end of its life
 //
-// Ownership: changes the terminal of descriptor 0 and puts it back. Thread-safety: Release from any
-// thread, also twice.
+// Ownership: changes the terminal of descriptor 0 and restores it. Thread-safety: Release may be
+// called from any thread, also twice.
 
 class HeldInput {
  public:

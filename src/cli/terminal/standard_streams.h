@@ -1,11 +1,11 @@
-// stdout and stderr as the commands see them.
+// stdout and stderr for the commands.
 //
 //   OutputBuffer buffer(STDOUT_FILENO);
 //   std::ostream out(&buffer);
 //   Run(out);
 //   return buffer.ExitCode(code, err);    // 141 if the reader went away, with nothing on stderr
 //
-// Ownership: the descriptor stays the caller's. Thread-safety: one writer.
+// Ownership: the caller keeps the descriptor. Thread-safety: one writer.
 
 #ifndef DOSSIER_CLI_TERMINAL_STANDARD_STREAMS_H_
 #define DOSSIER_CLI_TERMINAL_STANDARD_STREAMS_H_
@@ -20,8 +20,8 @@
 
 namespace dossier::cli {
 
-// Collects and writes to a descriptor; remembers why a write failed. What comes after a failure is
-// dropped.
+// Buffers output for a descriptor and remembers why a write failed. Output after a failure is
+// discarded.
 class OutputBuffer final : public std::streambuf {
  public:
   explicit OutputBuffer(int fd) : fd_(fd) {}
@@ -32,8 +32,8 @@ class OutputBuffer final : public std::streambuf {
   int failure() const { return failure_; }  // errno of the first failed write, 0 if none
   bool closed() const;                      // the reader went away
 
-  // The process's exit code after a command that ended with `code`: 141 if the reader went away; 1
-  // with a message if the output could not be written for another reason.
+  // Returns the process's exit code after a command that ended with `code`: 141 if the reader went
+  // away; 1 with a message if the output could not be written for another reason.
   int ExitCode(int code, std::ostream& err);
 
  protected:
@@ -47,8 +47,8 @@ class OutputBuffer final : public std::streambuf {
   std::string pending_;
 };
 
-// Passes stderr on and appends every whole line of it to a log file, with the time, without secrets
-// and escapes (--log-file).
+// Passes stderr on and appends every whole line to a log file, with the time, without secrets and
+// escapes (--log-file).
 class LogBuffer final : public std::streambuf {
  public:
   enum class Form { kText, kJson };  // kJson: json_logs
@@ -56,7 +56,7 @@ class LogBuffer final : public std::streambuf {
   explicit LogBuffer(std::streambuf* next) : next_(next) {}
   ~LogBuffer() override { sync(); }
 
-  // Made with mode 0600 if it is not there. Errors: kPermission, kNotFound, kIo with the path.
+  // Creates a missing file with mode 0600. Errors: kPermission, kNotFound, kIo with the path.
   Status Open(const std::string& path, Form form);
 
  protected:

@@ -1,9 +1,9 @@
-// What the command knows about the terminal it talks to, and how it prints messages.
+// Properties of the terminal that the command uses, and functions to print messages on it.
 //
 //   Terminal terminal = Terminal::Detect();
 //   PrintError(std::cerr, error);          // "dossier: data.csv: no such file"
 //
-// Thread-safety: plain data; printing is the caller's business.
+// Thread-safety: plain data; the caller serializes printing.
 
 #ifndef DOSSIER_CLI_TERMINAL_TERMINAL_H_
 #define DOSSIER_CLI_TERMINAL_TERMINAL_H_
@@ -33,47 +33,46 @@ enum class ColorWish { kAuto, kAlways, kNever };  // --color
 struct Terminal {
   enum class Kind { kPipe, kTerminal } out = Kind::kPipe, err = Kind::kPipe;
   enum class Color { kNo, kYes } color = Color::kNo;
-  int columns = 80;  // when it was looked at; ColumnsNow says what it is since a resize
+  int columns = 80;  // at detection; ColumnsNow gives the current value
 
-  // Looks at stdout, stderr, NO_COLOR, CLICOLOR_FORCE, TERM and COLUMNS.
+  // Checks stdout, stderr, NO_COLOR, CLICOLOR_FORCE, TERM and COLUMNS.
   static Terminal Detect(ColorWish wish = ColorWish::kAuto);
 };
 
-// Columns of the window behind stderr; those of `terminal` where there is none.
+// Returns the columns of the window behind stderr, or those of `terminal` if there is none.
 int ColumnsNow(const Terminal& terminal);
 
-// Colour for a stream of `kind`: --color, then NO_COLOR (not empty), CLICOLOR_FORCE, TERM=dumb,
-// then whether it is a terminal.
+// Decides on colour for a stream of `kind`: --color, then NO_COLOR (if not empty), CLICOLOR_FORCE,
+// TERM=dumb, then whether it is a terminal.
 Terminal::Color DecideColor(ColorWish wish, const config::Variables& variables,
                             Terminal::Kind kind);
-// "auto", "always", "never".
+// Parses "auto", "always" or "never".
 ColorWish ParseColorWish(std::string_view word);
 
-// Text of any kind as a terminal may show it: what is no UTF-8 is replaced, control bytes become
-// ^X.
+// Makes any text safe for a terminal: invalid UTF-8 is replaced, control bytes become ^X.
 std::string Safe(std::string_view text);
-// The same without secrets.
+// As Safe, and also redacts secrets.
 std::string SafeMessage(std::string_view text);
-// `text` without line breaks, control and direction characters, at most about `most` code points
-// long: a longer one loses its middle and says its length.
+// Returns `text` without line breaks, control and direction characters, at most about `most` code
+// points long: the middle of a longer text is cut out and its length is added.
 std::string OnOneLine(std::string_view text, std::size_t most);
-// Text of a model or a command as it goes to stdout: on a terminal control bytes become ^X; in a
+// Prepares text of a model or a command for stdout: on a terminal control bytes become ^X; in a
 // pipe it is exact. A missing final newline is added.
 std::string OutputText(std::string_view text, Terminal::Kind kind);
 
-// What was typed before a question stands on the terminal `fd` answers nothing: it is dropped.
+// Discards what was typed on the terminal `fd` before a question appears: it answers nothing.
 void ForgetTyped(int fd);
-// One line from the terminal `fd`, asked for by `ask`, which writes the question; none at the end
-// of the input. What was typed before is dropped. kCancelled at SIGINT, SIGTERM and SIGHUP, which
-// the rest of the program then sees, too: it would not notice before the line has ended.
+// Reads one line from the terminal `fd` after calling `ask`, which writes the question; nullopt at
+// the end of input. Discards what was typed before. kCancelled at SIGINT, SIGTERM and SIGHUP, which
+// the rest of the program then gets too: it would only notice them after the line.
 Result<std::optional<std::string>> AskOn(int fd, const std::function<Status()>& ask);
 
-// One line, "dossier: MESSAGE", safe for a terminal, without secrets. Returns the error's exit
-// code.
+// Prints one line, "dossier: MESSAGE", safe for a terminal, without secrets. Returns the error's
+// exit code.
 int PrintError(std::ostream& err, const Error& error);
 void PrintWarning(std::ostream& err, std::string_view message);
 
-// What keeps a terminal from what others wrote: the last stop of every text on its way to one.
+// Protects a terminal from text that others wrote: every text passes through it last.
 //
 //   OutputBuffer buffer(STDOUT_FILENO);
 //   TerminalFilter filter(&buffer, STDOUT_FILENO);
@@ -81,21 +80,21 @@ void PrintWarning(std::ostream& err, std::string_view message);
 //   out << answer;                       // "\x1b]0;title\x07" is shown as ^[]0;title^G
 //   out << Own("\x1b[1m");               // the program's own: passed on as it is
 //
-// On a terminal control characters but LF and TAB, direction marks and bytes that are no UTF-8 are
-// shown instead of acted on, whoever printed them and forgot to clean them. Elsewhere every byte
-// passes: what is piped is exact.
+// On a terminal, control characters except LF and TAB, direction marks and invalid UTF-8 are shown
+// instead of interpreted, even if the printing code did not clean them. Elsewhere every byte
+// passes: piped output is exact.
 //
-// Ownership: `next` stays the caller's. Thread-safety: one writer.
+// Ownership: the caller keeps `next`. Thread-safety: one writer.
 
 class TerminalFilter final : public std::streambuf {
  public:
-  // `fd` says whether it is one.
+  // `fd` tells whether the output is a terminal.
   TerminalFilter(std::streambuf* next, int fd);
   ~TerminalFilter() override;
   TerminalFilter(const TerminalFilter&) = delete;
   TerminalFilter& operator=(const TerminalFilter&) = delete;
 
-  // As it is.
+  // Writes text unfiltered.
   void WriteOwn(std::string_view text);
 
  protected:
@@ -108,44 +107,43 @@ class TerminalFilter final : public std::streambuf {
 
   std::streambuf* const next_;
   const bool terminal_;
-  std::string begun_;  // of a code point whose end has not come
+  std::string begun_;  // start of a code point that is still incomplete
 };
 
-// Text of the program itself, with its escape sequences; what of others stands in it is clean.
+// Text of the program itself, including its escape sequences; text of others in it must be clean.
 struct Own {
   explicit Own(std::string_view text) : text(text) {}
   std::string_view text;
 };
 std::ostream& operator<<(std::ostream& out, const Own& own);
 
-// How many columns of a terminal a text takes.
+// Computes how many terminal columns a text takes.
 //
 //   DisplayWidth("naïve")   // 5
 //   DisplayWidth("東京")     // 4: wide characters take two columns
 //
-// By the East Asian Width tables of utf8proc (Unicode 15); combining marks take none. Terminals
-// differ on emoji joined by U+200D, which count here as their first one. Thread-safety: pure
-// functions.
+// Uses the East Asian Width tables of utf8proc (Unicode 15); combining marks take no column.
+// Terminals differ on emoji joined by U+200D, which count as their first one here. Thread-safety:
+// pure functions.
 
 int DisplayWidth(std::string_view text);
 
-// As DisplayWidth, of a text that holds our own colour sequences (ESC [ … m), which take no
-// columns.
+// As DisplayWidth, but for a text with our own colour sequences (ESC [ … m), which take no columns.
 int StyledWidth(std::string_view text);
 
-// The longest start of `text` that takes at most `columns`; never half a code point, never a base
-// without its combining marks.
+// Returns the longest start of `text` that takes at most `columns`; never splits a code point, nor
+// a base character from its combining marks.
 std::string_view DisplayPrefix(std::string_view text, int columns);
 
-// "⠙ gpt-4o 3 s" on a terminal while nothing else is to be seen, from 300 ms on.
+// Shows "⠙ gpt-4o 3 s" on a terminal while there is no other output, from 300 ms on.
 //
 //   WaitingLine waiting(terminal, std::cerr);
 //   waiting.Start("gpt-4o");
 //   …                          // Stop before anything is written to the same terminal
 //   waiting.Stop();
 //
-// Draws on a thread of its own; on what is no terminal it does nothing. Thread-safety: Start and
-// Stop from any thread; after Stop has returned nothing more is drawn.
+// Draws on its own thread; does nothing if stderr is not a terminal. Thread-safety: Start and Stop
+// may be called from any thread; after Stop has returned nothing more is drawn.
 
 class WaitingLine {
  public:
@@ -157,7 +155,7 @@ class WaitingLine {
   WaitingLine& operator=(const WaitingLine&) = delete;
 
   void Start(std::string_view what);
-  // Also erases what was drawn.
+  // Also erases the drawn line.
   void Stop();
 
  private:

@@ -1,5 +1,5 @@
-// A command of the program is one object: its name, what it is for, its flags, and what it does.
-// The parser, help, the manual page, completion and the reference in docs/guide are made from it.
+// A command of the program is one object: its name, summary, flags and function. The parser, help,
+// the manual page, completion and the reference in docs/guide are made from it.
 //
 // clang-format off
 // <example>
@@ -31,9 +31,9 @@
 // </example>
 // clang-format on
 //
-// cli/commands.cc names every command once. A flag is declared where its value lives; what its type
-// says (a switch, a whole number, text) is not said again.
-// Thread-safety: none needed; one tree a process, used by one thread.
+// cli/commands.cc names every command once. A flag is declared where its value is stored;
+// properties that follow from its type (a switch, a whole number, text) are not repeated.
+// Thread-safety: not thread-safe; one tree per process, used by one thread.
 
 #ifndef DOSSIER_CLI_TREE_COMMAND_H_
 #define DOSSIER_CLI_TREE_COMMAND_H_
@@ -56,22 +56,22 @@
 
 namespace dossier::cli {
 
-// How a command ends: what each exit code means, and what stands for a failure. That is a sentence
-// on stderr and, with --json, an object on stdout, which so holds exactly one whatever happens.
+// How a command ends: the meaning of each exit code, and how a failure is reported: as a sentence
+// on stderr and, with --json, as an object on stdout, so that stdout always has exactly one.
 //
 //   return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
 //   // {"schema":"dossier.error/1","error":{"code":"not_found","exit":4,"message":"…"}}
 //
 // For a command that has not printed its object yet; docs/formats/json.md describes this one.
-// base/result.h says which error has which code.
-// Thread-safety: none needed; the streams are the caller's.
+// base/result.h defines the code of each error. Thread-safety: not thread-safe; the caller owns the
+// streams.
 
 enum class FailureForm { kText, kJson };
 
-// Of a command's own flag --json.
+// Converts a command's own flag --json.
 constexpr FailureForm FormOf(bool json) { return json ? FailureForm::kJson : FailureForm::kText; }
 
-// Without secrets. Returns the error's exit code.
+// Prints the failure without secrets. Returns the error's exit code.
 int Fail(const Error& error, FailureForm form, std::ostream& out, std::ostream& err);
 
 inline constexpr int kExitDifferences = 15;  // a check found differences
@@ -81,7 +81,7 @@ struct ExitMeaning {
   std::string_view meaning;
 };
 
-// The one table behind `help exit-codes`, the manual page and the guide.
+// The single table behind `help exit-codes`, the manual page and the guide.
 inline constexpr ExitMeaning kExitMeanings[] = {
     {0, "done"},
     {1, "another failure that was handled"},
@@ -106,33 +106,33 @@ inline constexpr ExitMeaning kExitMeanings[] = {
     {143, "terminated (SIGTERM)"},
 };
 
-// --compat knows only "failed" for what has a code of its own here.
+// --compat only has "failed" for failures that have their own code here.
 constexpr int CompatExitCode(int code) { return code >= 3 && code <= 16 ? 1 : code; }
 
 class CommandNode;
 class Interrupt;
 struct GlobalFlags;
 
-// A word that may stand at the place of the cursor, and what it means.
+// A possible word at the cursor, and its meaning.
 struct Completion {
   std::string word, about;
 };
 
-// What names to offer depends on: the configuration that the flags mean, and the commands there
-// are.
+// The input for the names that completion offers: the configuration selected by the flags, and the
+// commands.
 struct CompletionContext {
   const GlobalFlags& flags;
   const CommandNode& root;
 };
 
-// What the value of a flag is. One constant for all flags that take the same thing.
+// The kind of value a flag takes. Flags that take the same thing share one constant.
 struct ValueKind {
-  std::string_view word;  // as help writes it: "PATH"
-  // kAny: what the system may have named (a path), or what another program takes as it is.
+  std::string_view word;  // as shown in help: "PATH"
+  // kAny: a name from the system (a path), or a value that is passed to another program unchanged.
   enum class Bytes : std::uint8_t { kUtf8, kAny } bytes = Bytes::kUtf8;
-  // What the shell completes by its own means.
+  // What the shell completes itself.
   enum class Files : std::uint8_t { kNone, kFiles, kFolders } files = Files::kNone;
-  // The names that completion offers; null: none.
+  // Returns the names that completion offers; null: none.
   std::vector<Completion> (*offers)(const CompletionContext& context) = nullptr;
 };
 
@@ -144,50 +144,50 @@ inline constexpr ValueKind kSize{"SIZE"};
 inline constexpr ValueKind kList{"LIST"};
 inline constexpr ValueKind kName{"NAME"};
 
-// The title of the flags that every command takes, in help.
+// The title of the global flags in help.
 inline constexpr std::string_view kGlobalGroup = "Global";
 
-// Where a value goes. The type says how it is read: bool and optional<bool> are switches without a
-// value, a vector may be given several times, an argument of type vector takes all that follow.
+// Where a value is stored. Its type decides how it is parsed: bool and optional<bool> are switches
+// without a value, a vector may be given repeatedly, a vector argument takes all words that follow.
 using FlagTarget =
     std::variant<bool*, std::optional<bool>*, int*, std::optional<int>*, std::int64_t*,
                  std::optional<std::int64_t>*, std::uint64_t*, std::optional<std::uint64_t>*,
                  double*, std::optional<double>*, std::string*, std::optional<std::string>*,
                  std::vector<std::string>*>;
 
-// A flag ("-m,--model") or an argument ("path"), as it was declared.
+// A declared flag ("-m,--model") or argument ("path").
 class Flag {
  public:
   Flag(std::string_view names, FlagTarget to, std::string help, std::string_view group);
 
-  // These say more of it, each once.
+  // These add properties; call each at most once.
   Flag& Kind(const ValueKind& kind);
   Flag& Required();
   Flag& OneOf(std::vector<std::string> words);
   Flag& Between(double low, double high);
   Flag& Positive();     // above 0
   Flag& NotNegative();  // 0 and above
-  Flag& ShowDefault();  // help shows the value that stands in the target before the parse
-  Flag& Counts();       // an int: how often it is given
-  Flag& Often();        // -h shows it, also where it stands in a group
-  Flag& TakesRest();    // of a vector: all words that follow, not one each time
-  // A text that may be left out: `word` is meant then. A value stands behind "=".
+  Flag& ShowDefault();  // help shows the target's value from before the parse
+  Flag& Counts();       // an int: counts how often the flag is given
+  Flag& Often();        // -h shows it even if it is in a group
+  Flag& TakesRest();    // a vector: takes all words that follow, not one each time
+  // The value may be left out, which means `word`. A value must follow "=".
   Flag& Implies(std::string word);
-  // Not together with another flag of the same command.
+  // Must not be combined with another flag of the same command.
   Flag& Excludes(std::string_view name);
-  // A name of before, "-c" or "--output": it is still read, and shown nowhere.
+  // A former name, "-c" or "--output": it is still accepted, but not shown.
   Flag& Formerly(std::string_view name);
 
   bool IsArgument() const { return long_.empty() && short_.empty(); }
   bool IsSwitch() const;  // takes no value
   bool IsMany() const;
   bool IsShown() const { return !help_.empty(); }
-  // "path", "-m", "--model" first.
+  // The first of "path", "-m", "--model".
   const std::string& name() const { return name_; }
   const std::vector<std::string>& short_names() const { return short_; }  // without dashes
   const std::vector<std::string>& long_names() const { return long_; }
   const std::vector<std::string>& former_names() const { return former_; }  // with dashes
-  // Whether `word` ("-m", "--model") is one of its names, a former one too.
+  // Returns true if `word` ("-m", "--model") is one of its names, including former ones.
   bool Is(std::string_view word) const;
 
   const FlagTarget& to() const { return to_; }
@@ -203,7 +203,7 @@ class Flag {
   bool counts() const { return counts_; }
   bool often() const { return often_; }
 
-  // What is wrong with a value, beside its type and choices: "0 is too small". "": nothing.
+  // Returns a value's fault, apart from type and choices: "0 is too small"; "": none.
   std::string Complaint(const std::string& value) const;
 
  private:
@@ -222,19 +222,19 @@ class Flag {
   bool required_ = false, takes_rest_ = false, counts_ = false, often_ = false;
 };
 
-// The flags of one command while they are declared.
+// Collects the flags of one command during declaration.
 class Flags {
  public:
   Flags() : declared_(std::make_shared<Declared>()) {}
 
   // `names`: "-m,--model" for a flag, a bare word for an argument. Help lists groups and flags in
-  // the order of declaration; a flag without help is not shown.
+  // the order of declaration; a flag without help is hidden.
   Flag& Add(std::string_view names, FlagTarget to, std::string help);
-  // The same flags, where those that are added stand below a title of their own in help.
+  // Returns the same flags; those added to it appear under a title of their own in help.
   Flags In(std::string_view group) const;
-  // Behind the first argument nothing is a flag of this program.
+  // After the first argument, no word is a flag of this program.
   void EndAtArgument() { declared_->end_at_argument = true; }
-  // Words and flags that nobody declared are let through and left alone.
+  // Accepts and ignores undeclared words and flags.
   void AllowOthers() { declared_->allow_others = true; }
 
   const std::deque<Flag>& list() const { return declared_->list; }
@@ -250,18 +250,18 @@ class Flags {
   std::string group_ = "Options";
 };
 
-// What a command works with.
+// What a command gets when it runs.
 struct Context {
   const GlobalFlags& flags;
   const CommandNode& command;  // the one that runs
-  Interrupt* interrupt;        // null: signals are not taken over
+  Interrupt* interrupt;        // null: signals keep their default action
   const CancelToken cancel;    // Ctrl-C
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
   std::span<const std::string> argv;  // the whole command line
-  // How a failure is told; at first as --json says. A command whose object is printed already
-  // changes it.
+  // How a failure is reported; initially according to --json. A command that has already printed
+  // its object changes it.
   FailureForm failure = FailureForm::kText;
 };
 
@@ -273,8 +273,8 @@ inline Result<int> AsExitCode(const Status& done) {
   return done ? Result<int>(0) : tl::unexpected(done.error());
 }
 
-// `declare` binds flags to a fresh `Given`; `run` gets it when the command line is read. It returns
-// a Status, or an exit code; an error is told and becomes the code.
+// `declare` binds flags to a fresh `Given`; `run` gets it after the command line is parsed. It
+// returns a Status or an exit code; an error is reported and becomes the exit code.
 template <typename Given, typename Outcome>
 Binding Bind(void (*declare)(Flags& flags, Given& to),
              Outcome (*run)(const Given& given, Context& context)) {
@@ -288,20 +288,20 @@ Binding Bind(void (*declare)(Flags& flags, Given& to),
 struct Command {
   std::string_view name;
   std::string_view summary;
-  std::string_view examples;  // a line each, with an indented one behind it that says what it does
-  Binding binding;            // empty: one of `commands` has to be named
+  std::string_view examples;  // one line each, followed by an indented line that explains it
+  Binding binding;            // empty: one of `commands` must be named
   std::vector<Command> commands;
-  // kLeft: it neither waits nor starts anything, so Ctrl-C simply ends it. kOrder: a signal is how
-  // it is meant to end, so its own exit code counts then.
+  // kLeft: it neither waits nor starts anything, so Ctrl-C simply ends it. kOrder: a signal is the
+  // normal way to end it, so its own exit code counts.
   enum class Signals : std::uint8_t { kTakenOver, kLeft, kOrder } signals = Signals::kTakenOver;
-  // kYes: it also runs where none of `commands` is named.
+  // kYes: it also runs if none of `commands` is named.
   enum class Alone : std::uint8_t { kNo, kYes } alone = Alone::kNo;
   // kNo: in no list of commands.
   enum class Listed : std::uint8_t { kYes, kNo } listed = Listed::kYes;
 };
 
-// A command in its place. Flags are declared when somebody first looks at them: most calls need
-// those of one command.
+// A command at its place in the tree. Flags are declared on first use, because most calls need
+// those of one command only.
 class CommandNode {
  public:
   explicit CommandNode(Command command, const CommandNode* above = nullptr);
@@ -313,31 +313,31 @@ class CommandNode {
   std::string_view summary() const { return command_.summary; }
   std::string_view examples() const { return command_.examples; }
   bool listed() const { return command_.listed == Command::Listed::kYes; }
-  // Whether one of those below has to be named.
+  // Returns true if a subcommand must be named.
   bool needs_below() const { return !below_.empty() && command_.alone == Command::Alone::kNo; }
   Command::Signals signals() const;
   const CommandNode* above() const { return above_; }
   const CommandNode& root() const;
   std::span<const std::unique_ptr<CommandNode>> below() const { return below_; }
 
-  // All of its own, arguments and help flags too.
+  // Returns all its own flags, including arguments and help flags.
   const std::deque<Flag>& flags() const { return Declared().flags.list(); }
   bool end_at_argument() const { return Declared().flags.end_at_argument(); }
   bool allow_others() const { return Declared().flags.allow_others(); }
   bool declared() const { return declared_ != nullptr; }
 
-  // Those that people are shown, in the order of declaration.
+  // Return what users are shown, in the order of declaration.
   std::vector<const CommandNode*> Commands() const;
   std::vector<const Flag*> Options() const;
   std::vector<const Flag*> Arguments() const;
-  // "-m", "--model", "--json", "--no-json": every way to write its options and those above it.
+  // "-m", "--model", "--json", "--no-json": every spelling of its options and of those above it.
   std::vector<std::string> FlagNames() const;
-  // By "-m" or "--model"; of this command or one above it.
+  // Finds a flag of this command or one above it by "-m" or "--model".
   const Flag* FindFlag(std::string_view name) const;
-  // At a path of words, as of `help models pull`; null if there is none.
+  // Finds the command at a path of words, as in `help models pull`; null if there is none.
   const CommandNode* Find(std::span<const std::string> words) const;
 
-  // Whether its own --json was given.
+  // Returns true if its own --json was given.
   bool AsksForJson() const;
   Result<int> Run(Context& context) const { return Declared().run(context); }
 
@@ -345,7 +345,7 @@ class CommandNode {
   struct Declaration {
     Flags flags;
     Runner run;
-    bool help = false;  // where the flags of help point; the parser acts on them itself
+    bool help = false;  // target of the help flags; the parser handles them itself
   };
   const Declaration& Declared() const;
 
@@ -356,9 +356,9 @@ class CommandNode {
   mutable std::unique_ptr<Declaration> declared_;
 };
 
-// Whether a switch can be taken back on the same line.
+// Returns true if a switch has an opposite that can undo it on the same line.
 bool HasTwin(const Flag& flag);
-// "--no-json" for "json", "--colour" for "no-colour": the flag that takes another back.
+// Returns the flag that undoes another: "--no-json" for "json", "--colour" for "no-colour".
 std::string TwinOf(std::string_view long_name);
 
 }  // namespace dossier::cli

@@ -1,5 +1,5 @@
-// Help and manual pages, made from the commands: `-h` short, `--help` full with the examples first,
-// `help TOPIC`, `man` as roff.
+// Help and manual pages, generated from the commands: `-h` short, `--help` full with examples
+// first, `help TOPIC`, `man` as roff.
 //
 //   out << HelpText(*root.Find({"models", "pull"}), HelpLength::kFull);
 //
@@ -19,23 +19,23 @@ namespace dossier::cli {
 
 enum class HelpLength { kScreen, kShort, kFull };
 
-// kScreen: examples and the names of commands, for a terminal of 80 by 24. kShort: usage, commands,
-// the options of the command itself. kFull: examples, every group, the global flags.
+// kScreen: examples and command names, for a terminal of 80 by 24. kShort: usage, commands, the
+// command's own options. kFull: examples, every group, the global flags.
 std::string HelpText(const CommandNode& command, HelpLength length);
 
-// "dossier ask [OPTIONS] [QUESTION] [PATHS]...".
+// Returns "dossier ask [OPTIONS] [QUESTION] [PATHS]...".
 std::string UsageLine(const CommandNode& command);
 
 struct HelpTopic {
   std::string_view name, about;
 };
-// What `help` knows beside commands: exit-codes, config-keys, environment.
+// The topics of `help` besides commands: exit-codes, config-keys, environment.
 std::vector<HelpTopic> Topics();
 std::optional<std::string> TopicText(std::string_view name);
 
-// The manual page; that of the root lists exit codes and files, too.
+// Returns the manual page; the root's also lists exit codes and files.
 std::string ManPage(const CommandNode& command);
-// `text` as roff that prints just that.
+// Escapes `text` so that roff prints exactly it.
 std::string RoffText(std::string_view text);
 
 }  // namespace dossier::cli
