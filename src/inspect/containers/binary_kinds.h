@@ -1,11 +1,11 @@
-// Which kind of binary file this is, and what it says of itself where that is cheap to read.
+// Detects the kind of a binary file and reads the properties that are cheap to get.
 //
 //   if (HasBinaryMark(head)) { … }
 //   DOSSIER_RETURN_IF_ERROR(DescribeBinary({source, size, head, "parquet", options, cancel},
 //   &out)); out.kind == "Parquet table"; out.records->records == 1000;
 //
-// A row of the table in binary_kinds.cc is one kind. Files are hostile until they are read: every
-// length, offset and count is checked before use, and no reader holds more than kMostHeld bytes.
+// Each kind is a row of the table in binary_kinds.cc. Files are treated as hostile: every length,
+// offset and count is checked before use, and no reader holds more than kMostHeld bytes.
 // Thread-safety: pure functions.
 
 #ifndef DOSSIER_INSPECT_CONTAINERS_BINARY_KINDS_H_
@@ -24,27 +24,27 @@
 
 namespace dossier::inspect {
 
-inline constexpr std::size_t kMostHeld = 16 << 20;  // bytes of one footer, header or list
+inline constexpr std::size_t kMostHeld = 16 << 20;  // for one footer, header or list
 
 struct BinaryFile {
   const ByteSource& source;
   std::uint64_t size = 0;
   std::string_view head;  // the first 64 KiB
-  std::string_view kind;  // as BinaryKind says: "png"
+  std::string_view kind;  // from BinaryKind: "png"
   const Options& options;
   const CancelToken& cancel;
 };
 
-// Fills kind, flavour, details, fields, records and members. What cannot be read is a note.
-// Errors: kCancelled.
+// Fills kind, flavour, details, fields, records and members. Unreadable parts become notes. Errors:
+// kCancelled.
 Status DescribeBinary(const BinaryFile& file, Description* out);
 
-// What a person does to get a text out of such a file: "`pdftotext` makes text of it". Empty: there
-// is nothing that fits all of them.
+// Returns how to get text out of such a file: "`pdftotext` makes text of it". Empty if no single
+// way fits all of them.
 std::string_view WayToText(std::string_view kind);
 
-// Readers of kinds, one family a file. Errors: kDamaged with what is wrong, kCancelled, kIo,
-// kUnavailable (a library is missing); what was found before stays in `out`.
+// Readers of kinds, one family per file. Errors: kDamaged with the fault, kCancelled, kIo,
+// kUnavailable (a library is missing); results found before the error stay in `out`.
 Status DescribeParquet(const BinaryFile& file, Description* out);  // table_kinds.cc
 Status DescribeAvro(const BinaryFile& file, Description* out);
 Status DescribeArrow(const BinaryFile& file, Description* out);
@@ -57,7 +57,7 @@ Status DescribePdf(const BinaryFile& file, Description* out);
 Status DescribeZip(const BinaryFile& file, Description* out);  // archive_kinds.cc
 Status DescribeTar(const BinaryFile& file, Description* out);
 
-// For these readers: a field of a table or a schema, by the names that lead to it.
+// Used by these readers: adds a field of a table or schema; `path` holds its names.
 void AddField(const BinaryFile& file, const std::vector<std::string>& path, FieldType type,
               Description* out);
 

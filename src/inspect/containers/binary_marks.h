@@ -1,8 +1,8 @@
-// Which kind of binary file the first bytes say; nothing inside is read.
+// Detects the kind of a binary file by its first bytes; its content is not read.
 //
 //   BinaryKind("\x89PNG\r\n\x1A\n…") == "png";
 //
-// `head`: the first 64 KiB. Thread-safety: pure functions.
+// `head` is the first 64 KiB. Thread-safety: pure functions.
 
 #ifndef DOSSIER_INSPECT_CONTAINERS_BINARY_MARKS_H_
 #define DOSSIER_INSPECT_CONTAINERS_BINARY_MARKS_H_
@@ -11,9 +11,9 @@
 
 namespace dossier::inspect {
 
-// "png", "zip", …; empty if no mark is known.
+// Returns "png", "zip", …; empty if no mark is known.
 std::string_view BinaryKind(std::string_view head);
-// Whether the mark decides: it proves the kind alone, or `head` is no text.
+// Returns true if the mark decides: it proves the kind by itself, or `head` is not text.
 bool HasBinaryMark(std::string_view head);
 
 }  // namespace dossier::inspect

@@ -1,11 +1,11 @@
-// Reads numbers and parts out of hostile bytes: what lies behind the end is 0 or empty, and the
-// reader then says so once and for all.
+// Reads numbers and byte ranges from hostile input: reads beyond the end give 0 or empty, and the
+// reader then stays in the failed state.
 //
 //   ByteReader in(header);
 //   const std::uint64_t count = in.Little(4);
 //   if (!in.ok() || count > in.left()) return Damaged("a count of {}", count);
 //
-// Thread-safety: one owner. The bytes outlive the reader.
+// Thread-safety: one owner. The bytes must outlive the reader.
 
 #ifndef DOSSIER_INSPECT_CONTAINERS_BYTE_READER_H_
 #define DOSSIER_INSPECT_CONTAINERS_BYTE_READER_H_
@@ -52,7 +52,7 @@ class ByteReader {
     for (const char c : Take(size)) value = value << 8 | Byte(c);
     return value;
   }
-  // Seven bits a byte, the lowest first (LEB128).
+  // Seven bits per byte, lowest first (LEB128).
   std::uint64_t Varint() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -63,7 +63,7 @@ class ByteReader {
     Fail();
     return 0;
   }
-  // Signed numbers as Thrift and Avro write them: 0, -1, 1, -2 …
+  // Signed numbers in the encoding of Thrift and Avro: 0, -1, 1, -2 …
   std::int64_t ZigZag() {
     const std::uint64_t value = Varint();
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
@@ -86,8 +86,8 @@ tl::unexpected<Error> Damaged(fmt::format_string<Args...> format, Args&&... args
   return MakeError(ErrorCode::kDamaged, format, std::forward<Args>(args)...);
 }
 
-// The `size` bytes at `offset`, which the caller has checked against what it may hold in memory.
-// Errors: kDamaged where there are fewer; kIo.
+// Reads `size` bytes at `offset`; the caller has checked that they may be held in memory. Errors:
+// kDamaged if there are fewer; kIo.
 inline Result<std::string> ReadRange(const ByteSource& source, std::uint64_t offset,
                                      std::size_t size) {
   std::string bytes(size, '\0');

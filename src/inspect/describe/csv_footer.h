@@ -1,4 +1,4 @@
-// Recognises lines behind the rows of a CSV table that are no rows.
+// Finds lines after the rows of a CSV table that are not rows.
 //
 //   TableFooter footer = FindFooter("id;name;sum\n1;a;2\n2;b;3\n;Total;5\n", shape);
 //   footer.rows.size() == 1;
@@ -15,7 +15,7 @@
 
 namespace dossier::inspect {
 
-// `text`: a whole table, from its first row on.
+// `text` is a whole table, starting at its first row.
 TableFooter FindFooter(std::string_view text, const TableShape& shape);
 
 }  // namespace dossier::inspect

@@ -1,4 +1,4 @@
-// JSON text as it stands in a file, made readable.
+// Makes JSON text from a file readable.
 //
 //   UnescapeJson("caf\\u00e9")          // "café"
 //   CompactJson("{ \"a\" : 1 }")        // {"a":1}
@@ -13,15 +13,15 @@
 
 namespace dossier::inspect {
 
-// The string that the text between two quotes stands for; lone surrogates become U+FFFD. An escape
-// that is cut off is left out.
+// Decodes the text between two quotes; lone surrogates become U+FFFD. A truncated escape is
+// dropped.
 std::string UnescapeJson(std::string_view raw);
 
-// `text` without white space between tokens; inside strings nothing changes. `text` may be cut off
-// anywhere.
+// Returns `text` without white space between tokens; strings are unchanged. `text` may be
+// truncated.
 std::string CompactJson(std::string_view text);
 
-// `text` as a JSON string, quotes included. Only what JSON demands is escaped.
+// Returns `text` as a JSON string including quotes. Escapes only what JSON requires.
 std::string QuoteJson(std::string_view text);
 
 }  // namespace dossier::inspect

@@ -1,4 +1,4 @@
-// How formats, sizes and field lists read, shared by hint, report and JSON.
+// Labels for formats, sizes and field lists, shared by hint, report and JSON.
 //
 // Thread-safety: pure functions.
 
@@ -11,7 +11,7 @@
 
 namespace dossier::inspect {
 
-// "NDJSON", "CSV": the label without what stands in brackets.
+// Returns the label without its bracketed part: "NDJSON", "CSV".
 std::string ShortLabel(const Description& description);
 // "1 line", "11,001 lines", "≥ 917 lines".
 std::string Amount(std::uint64_t count, std::string_view one, std::string_view many,
@@ -20,9 +20,9 @@ std::string Amount(std::uint64_t count, std::string_view one, std::string_view m
 std::string SizeText(const Description& description);
 // "11,000 (3 malformed)"; empty if the format has no records.
 std::string RecordsText(const Description& description);
-// "hashtags (62 %)"
+// Returns "hashtags (62 %)".
 std::string FieldText(const Field& field);
-// "    hashtags (62 %): array, e.g. [\"arsenal\"]": the line of a field for small models.
+// Returns the line of a field for small models: "    hashtags (62 %): array, e.g. [\"arsenal\"]".
 std::string FieldLine(const Field& field);
 
 }  // namespace dossier::inspect

@@ -19,7 +19,7 @@ namespace dossier::inspect {
 
 struct NameGuess {
   std::string base_name;
-  std::string extension;         // ".json", lower case, behind any compression; empty: none
+  std::string extension;         // ".json", lower case, before any compression suffix; empty: none
   std::optional<Format> format;  // if the extension is known
   std::string flavour;           // geojson, notebook
   std::string language;          // of source code
@@ -28,7 +28,7 @@ struct NameGuess {
 
 NameGuess GuessByName(std::string_view path);
 
-// The language of an interpreter line such as "#!/usr/bin/env python3"; empty if unknown.
+// Returns the language of an interpreter line such as "#!/usr/bin/env python3"; empty if unknown.
 std::string LanguageOfShebang(std::string_view first_line);
 
 }  // namespace dossier::inspect

@@ -1,4 +1,4 @@
-// A half-open range of bytes of a text: begin inclusive, end exclusive.
+// A half-open byte range of a text: begin inclusive, end exclusive.
 //
 // Thread-safety: plain data.
 
@@ -18,7 +18,7 @@ struct ByteRange {
   bool operator==(const ByteRange&) const = default;
 };
 
-// The bytes of `range`, which must lie inside `text`.
+// Returns the bytes of `range`, which must be inside `text`.
 inline std::string_view Slice(std::string_view text, ByteRange range) {
   return text.substr(range.begin, range.end - range.begin);
 }

@@ -1,4 +1,4 @@
-// What a cell of text looks like: 42 an integer, 2024-11-02 a date, 007 a string.
+// Guesses the type of a text cell: 42 is an integer, 2024-11-02 a date, 007 a string.
 //
 // Thread-safety: pure functions.
 
@@ -12,10 +12,10 @@
 
 namespace dossier::inspect {
 
-// Spaces at both ends are not looked at. Leading zeros and 16 or more digits stay strings.
+// Ignores spaces at both ends. Numbers with leading zeros or 16 or more digits stay strings.
 FieldType TypeOfText(std::string_view cell);
 
-// The value of an integer or a number.
+// Returns the value of an integer or a number.
 std::optional<double> NumberOfText(std::string_view cell);
 
 }  // namespace dossier::inspect

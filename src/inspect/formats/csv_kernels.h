@@ -1,4 +1,4 @@
-// Finds the bytes that have a meaning in CSV, 64 bytes at a time, one bit for each byte.
+// Finds the bytes with a special meaning in CSV, 64 bytes at a time, with one bit per byte.
 //
 // Internal to csv_scanner.cc and its test. Thread-safety: pure functions.
 
@@ -15,7 +15,7 @@ struct CsvMasks {
 };
 
 CsvMasks FindCsvScalar(const char* data64, char delimiter);
-// Only where utf8::internal::HasAvx2().
+// Call this only if utf8::internal::HasAvx2().
 CsvMasks FindCsvAvx2(const char* data64, char delimiter);
 
 }  // namespace dossier::inspect::internal

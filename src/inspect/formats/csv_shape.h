@@ -1,4 +1,4 @@
-// What the first rows of a text say about it as a table: delimiter, header, columns.
+// Guesses the shape of a table from the first rows of a text: delimiter, header, columns.
 //
 //   CsvGuess guess = GuessCsv("name;age\nAda;36\nBob;41\n", {.ends = TextEnds::kHere});
 //   guess.shape.delimiter == ';' && guess.shape.header && guess.shape.columns == 2;
@@ -22,35 +22,35 @@
 namespace dossier::inspect {
 
 struct CsvHints {
-  std::optional<char> delimiter;  // forced
-  char fallback = ',';            // where nothing in the text parts cells
+  std::optional<char> delimiter;  // fixed by the user
+  char fallback = ',';            // used if nothing in the text separates cells
   HeaderRow header = HeaderRow::kAuto;
-  std::optional<std::string> comment;  // forced; empty: no line is a comment
+  std::optional<std::string> comment;  // fixed by the user; empty: no line is a comment
   TextEnds ends = TextEnds::kLater;
 };
 
 struct CsvGuess {
   TableShape shape;
-  std::vector<std::string> names;  // of the columns, unique
-  std::vector<CsvRow> rows;        // the first 101, header included; behind `sep=`
+  std::vector<std::string> names;  // unique column names
+  std::vector<CsvRow> rows;        // the first 101, including the header; after `sep=`
   bool duplicate_names = false;
-  bool header_of_values = false;  // years, dates or 1, 2, 3 are taken for names of columns
+  bool header_of_values = false;  // years, dates or 1, 2, 3 were taken for column names
   bool sep_line = false;          // the text starts with sep=;
-  std::size_t text_start = 0;     // bytes: behind that line, or behind the comments in front
-  std::uint64_t comments = 0;     // lines in front of text_start
-  bool certain = false;           // surely a table, whatever the file's name says
-  bool fits_sniffed = false;      // table enough for a text without a telling name
+  std::size_t text_start = 0;     // bytes: after that line, or after leading comments
+  std::uint64_t comments = 0;     // lines before text_start
+  bool certain = false;           // a table, whatever the file's name
+  bool fits_sniffed = false;      // enough like a table if the name says nothing
 };
 
-// Names of columns from a header row: an empty one is `column 3`, a repeated one `name#2`.
+// Returns column names for a header row: an empty one becomes `column 3`, a repeated one `name#2`.
 std::vector<std::string> ColumnNames(const std::vector<std::string>& header);
-// The two header lines that a shape with `below` has, as one: `2023` above `Q1` is `2023 Q1`. An
-// empty cell of the first goes on with the one in front of it, if the second has a name there.
+// Joins the two header lines of a shape with `below`: `2023` above `Q1` becomes `2023 Q1`. An empty
+// cell of the first line repeats the one before it if the second line has a name there.
 std::vector<std::string> JoinHeader(const std::vector<std::string>& first, const TableShape& shape);
-// "column 3" for 2.
+// Returns "column 3" for 2.
 std::string ColumnName(std::size_t column);
 
-// `head`: the beginning of a text, whole lines or not.
+// `head` is the beginning of a text; its last line may be cut.
 CsvGuess GuessCsv(std::string_view head, const CsvHints& hints);
 
 }  // namespace dossier::inspect

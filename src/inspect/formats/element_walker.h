@@ -1,4 +1,4 @@
-// The search for records that XML and HTML share, used by markup_items.cc and html_items.cc.
+// The search for records that XML and HTML share; used by markup_items.cc and html_items.cc.
 //
 // Thread-safety: one owner.
 
@@ -17,18 +17,18 @@
 
 namespace dossier::inspect {
 
-inline constexpr std::size_t kDeepestElement = 64;  // elements in each other that are kept in sight
-// Bytes of what names a table or a group.
+inline constexpr std::size_t kDeepestElement = 64;  // maximum nesting of elements that is tracked
+// Maximum bytes of the name of a table or group.
 inline constexpr std::size_t kLongestTitleBytes = 200;
 
-// Finds or counts the records of a stream of tags. `text`: what the stream is; empty: only count.
+// Finds or counts the records in a stream of tags. `text` is the whole text; empty: only count.
 class ElementWalker {
  public:
   ElementWalker(std::string_view text, Items* out) : text_(text), out_(out) {}
   virtual ~ElementWalker() = default;
 
   virtual void Take(const Tag& tag) = 0;
-  // `end`: of the text.
+  // `end` is the end of the text.
   virtual void Finish(std::uint64_t end) = 0;
   std::uint64_t count() const { return count_; }
 
@@ -50,13 +50,13 @@ class ElementWalker {
 
   const std::string_view text_;
   Items* const out_;
-  std::ptrdiff_t head_ = -1;  // the one that holds now
+  std::ptrdiff_t head_ = -1;  // the one that applies now
 
  private:
   std::uint64_t count_ = 0;
 };
 
-// Of HTML: html_items.cc.
+// The HTML part: html_items.cc.
 std::unique_ptr<ElementWalker> MakeHtmlWalker(std::string_view shape, std::string_view text,
                                               Items* out);
 ShapeScan DetectHtml(std::string_view head);

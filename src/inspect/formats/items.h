@@ -1,15 +1,14 @@
-// Texts whose records stand between marks: calendars, address cards, references, subtitles,
-// journals, mail folders, ruled tables, elements of XML, rows of HTML tables, settings.
+// Texts whose records have delimiters: calendars, address cards, references, subtitles, journals,
+// mail folders, ruled tables, XML elements, HTML table rows, settings.
 //
 //   const std::string shape = DetectItems(Format::kCalendar, head).shape;
 //   const Items items = FindItems(Format::kCalendar, shape, text);
 //   for (const ByteRange& range : items.ranges)
 //     Use(ReadItem(Format::kCalendar, shape, text, items, range));
 //
-// A format that goes by lines is a row of kLineFormats (items.cc): it says of each line what it is
-// to the records, and reads one record. Elements go by tags (markup_items.cc). Counting and finding
-// ask the same functions, so they agree. Everything is linear in the text. Thread-safety: pure
-// functions.
+// A line-based format is a row of kLineFormats (items.cc): it classifies each line and reads one
+// record. Elements are found by tags (markup_items.cc). Counting and finding use the same
+// functions, so they agree. All work is linear in the text. Thread-safety: pure functions.
 
 #ifndef DOSSIER_INSPECT_FORMATS_ITEMS_H_
 #define DOSSIER_INSPECT_FORMATS_ITEMS_H_
@@ -26,28 +25,27 @@
 
 namespace dossier::inspect {
 
-// What a line is to the records of its text.
+// The role of a line for the records of its text.
 enum class ItemLine : std::uint8_t {
-  kOutside,  // belongs to none, and ends one that is open
+  kOutside,  // belongs to no record, and ends an open one
   kBegin,
-  kInside,  // of the open one, if there is one
-  kEnd,     // its last line
+  kInside,  // part of the open record, if there is one
+  kEnd,     // the record's last line
   kWhole,   // a record by itself
-  kHead,    // says something of the records behind it
+  kHead,    // applies to the records after it
 };
 
-// What a format remembers from line to line.
+// State that a format keeps from line to line.
 struct ItemState {
   int depth = 0;
-  bool open = false;  // kept by the caller: a record is open
+  bool open = false;  // kept by the caller: true while a record is open
 };
 
-// What stands in front of records and belongs to each of them: the date of a booking, the name of
-// a track.
+// Data before records that applies to each of them: the date of a booking, the name of a track.
 struct ItemHead {
-  std::uint64_t offset = 0;  // of the first record it may belong to
+  std::uint64_t offset = 0;  // of the first record to which it may apply
   TextRecord cells;
-  std::ptrdiff_t outer = -1;  // the head that goes on to hold, by its place; -1: none
+  std::ptrdiff_t outer = -1;  // index of the enclosing head that still applies; -1: none
 };
 
 struct Items {
@@ -56,24 +54,24 @@ struct Items {
 };
 
 struct Item {
-  std::string_view text;   // of all
-  ByteRange range;         // of the record
-  const TextRecord& head;  // empty: there is none
+  std::string_view text;   // the whole text
+  ByteRange range;         // the record's range
+  const TextRecord& head;  // empty: none
   std::string_view record() const { return Slice(text, range); }
 };
 
 struct LineFormat {
   Format format;
-  // Whether the beginning of a text could be that of such a text.
+  // Returns true if a text may begin like this.
   bool (*begins)(std::string_view head);
-  int items;    // so many records at least
-  int percent;  // of the text that are records and heads, at least
+  int items;    // minimum number of records
+  int percent;  // minimum share of the text in records and heads
   ItemLine (*judge)(std::string_view line, ItemState* state);
   TextRecord (*read)(const Item& item);
-  TextRecord (*head)(std::string_view text, std::uint64_t line);  // null: there are no heads
+  TextRecord (*head)(std::string_view text, std::uint64_t line);  // null: the format has no heads
 };
 
-// Whether records of the format are found here.
+// Returns true if this file handles the records of the format.
 bool HasItems(Format format);
 ShapeScan DetectItems(Format format, std::string_view head);
 Items FindItems(Format format, std::string_view shape, std::string_view text);
@@ -83,23 +81,25 @@ std::unique_ptr<RecordCounter> MakeItemCounter(Format format, std::string_view s
 std::vector<TextRecord> ParseItemsHead(Format format, std::string_view head, std::string_view shape,
                                        std::size_t limit);
 
-// What the formats share.
+// Helpers that the formats share.
 
-// Adds to the value of that name, behind "; " if it has one.
+// Adds a value to the field of that name, after "; " if it already has one.
 void AddValue(std::string_view name, std::string_view value, TextRecord* record);
-// 20240301T090000Z, 20240301 or 2024-03-01 in ISO 8601; anything else as it is.
+// Converts 20240301T090000Z, 20240301 or 2024-03-01 to ISO 8601; returns anything else unchanged.
 std::string IsoOfCompact(std::string_view text);
-// Mon, 1 Jan 2024 10:00:00 +0100 and Mon Jan 1 10:00:00 2024 +0100 in ISO 8601; else as it is.
+// Converts Mon, 1 Jan 2024 10:00:00 +0100 and Mon Jan 1 10:00:00 2024 +0100 to ISO 8601; returns
+// anything else unchanged.
 std::string IsoOfMailDate(std::string_view text);
-// Bytes of quoted-printable. `underscores`: they are spaces, as in heads of mail.
+// Decodes quoted-printable. kSpaces: underscores are spaces, as in mail headers.
 enum class Underscores : std::uint8_t { kKept, kSpaces };
 std::string DecodeQuotedPrintable(std::string_view text, Underscores underscores);
-// The text in UTF-8, whatever it was: what is no UTF-8 is read as ISO 8859-1.
+// Returns the text as UTF-8: if it is not UTF-8, it is read as ISO 8859-1.
 std::string ToUtf8(std::string text);
-// The amount in a text such as `€1.234,50`, as in JSON; empty: there is none. *rest: what is left.
+// Returns the amount in a text such as `€1.234,50` in JSON form, or "" if there is none. *rest gets
+// the remaining text.
 std::string TakeAmount(std::string_view text, std::string* rest);
 
-// The functions of the rows of kLineFormats.
+// The functions for the rows of kLineFormats.
 ItemLine JudgeCalendarLine(std::string_view line, ItemState* state);
 TextRecord ReadCalendarItem(const Item& item);
 ItemLine JudgeCardLine(std::string_view line, ItemState* state);
@@ -127,7 +127,7 @@ ItemLine JudgeSettingLine(std::string_view line, ItemState* state);
 TextRecord ReadSetting(const Item& item);
 TextRecord ReadSection(std::string_view text, std::uint64_t line);
 
-// The functions of elements: markup_items.cc.
+// The functions for elements: markup_items.cc.
 ShapeScan DetectElements(Format format, std::string_view head);
 Items FindElements(Format format, std::string_view shape, std::string_view text);
 TextRecord ReadElement(Format format, const Item& item);

@@ -1,10 +1,10 @@
-// Sections of Markdown as records, of a text whose tables are none.
+// Splits Markdown without tables into sections, which are its records.
 //
 //   for (const ByteRange& range : FindSections(text)) Use(ReadSection(Slice(text, range)));
 //
-// A section begins with a heading (`## Title`) outside of fenced code and ends where the next one
-// begins, of whatever level. What stands in front of the first belongs to none. Linear in the text.
-// Thread-safety: pure functions.
+// A section begins with a heading (`## Title`) outside fenced code and ends at the next one of any
+// level. Text before the first heading is in no section. Linear in the text. Thread-safety: pure
+// functions.
 
 #ifndef DOSSIER_INSPECT_FORMATS_MARKDOWN_SECTIONS_H_
 #define DOSSIER_INSPECT_FORMATS_MARKDOWN_SECTIONS_H_
@@ -21,7 +21,7 @@ namespace dossier::inspect {
 inline constexpr std::string_view kSections = "sections";
 
 std::vector<ByteRange> FindSections(std::string_view text);
-// level (1 to 6), title, text (what is below the heading).
+// Returns level (1 to 6), title, and text (everything below the heading).
 TextRecord ReadSection(std::string_view section);
 
 }  // namespace dossier::inspect

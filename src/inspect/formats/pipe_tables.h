@@ -1,4 +1,4 @@
-// Tables of pipes below a rule, as in Markdown, and as psql and mysql print them.
+// Finds tables of pipes below a rule, as in Markdown and in the output of psql and mysql.
 //
 //   | id | name |
 //   |----|------|
@@ -6,8 +6,8 @@
 //
 //   for (const PipeTable& table : FindPipeTables(text)) Use(table.names, table.rows);
 //
-// A table ends at the first line without a pipe. Fenced code holds none. Thread-safety: pure
-// functions.
+// A table ends at the first line without a pipe. Tables in fenced code are ignored. Thread-safety:
+// pure functions.
 
 #ifndef DOSSIER_INSPECT_FORMATS_PIPE_TABLES_H_
 #define DOSSIER_INSPECT_FORMATS_PIPE_TABLES_H_
@@ -23,22 +23,22 @@
 
 namespace dossier::inspect {
 
-// The field of a row that names its table, where there are several.
+// The field with the table's name in each row, if there are several tables.
 inline constexpr std::string_view kRowTable = "_table";
 
 struct PipeTable {
-  std::string title;               // of the heading above it; "table 2" if there is none
-  std::vector<std::string> names;  // of its columns, unique
-  std::uint64_t begin = 0;         // bytes: where its header starts
-  std::vector<ByteRange> rows;     // each a line without its end; those of the footer are not here
+  std::string title;               // the heading above it; "table 2" if there is none
+  std::vector<std::string> names;  // unique column names
+  std::uint64_t begin = 0;         // bytes: start of its header
+  std::vector<ByteRange> rows;     // each a line without its end; without the footer
   TableFooter footer;
 };
 
-// Those with rows, in order; titles differ.
+// Returns the tables that have rows, in order; their titles differ.
 std::vector<PipeTable> FindPipeTables(std::string_view text);
 
-// Names and values of the row that starts at byte `begin` of the text. With several tables the
-// first is kRowTable.
+// Returns names and values of the row that starts at byte `begin` of the text. If there are several
+// tables, the first field is kRowTable.
 TextRecord ReadPipeRow(const std::vector<PipeTable>& tables, std::string_view row,
                        std::uint64_t begin);
 

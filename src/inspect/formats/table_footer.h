@@ -1,10 +1,10 @@
-// Rows at the end of a table that are none of its records: totals, empty ones, notes.
+// Finds rows at the end of a table that are not records: totals, empty rows, notes.
 //
 //   TableFooter footer = FindFooter({.rows = 3, .columns = 3, .row = [](std::size_t row) { … }});
 //   footer.rows.size() == 1 && footer.rows[0].why == "sums of the rows above";
 //
-// Structure tells, never a word: a row lacks a cell that every row above it has, and its numbers
-// are their sums, or it has one cell, or none. Thread-safety: pure functions.
+// Only the structure is used, never words: a footer row lacks a cell that every row above has, and
+// its numbers are their sums; or it has one cell or none. Thread-safety: pure functions.
 
 #ifndef DOSSIER_INSPECT_FORMATS_TABLE_FOOTER_H_
 #define DOSSIER_INSPECT_FORMATS_TABLE_FOOTER_H_
@@ -33,7 +33,7 @@ struct FooterRow {
   }
 };
 
-// A table at hand, without its header.
+// A table to check, without its header.
 struct FooterTable {
   std::size_t rows = 0, columns = 0;
   std::function<FooterRow(std::size_t)> row;
@@ -47,7 +47,7 @@ struct FoundFooterRow {
 
 struct TableFooter {
   std::vector<FoundFooterRow> rows;
-  // The last row above them is like the others, but its numbers are their sums: it stays a record.
+  // The last record has the form of the others, but its numbers are their sums; it stays a record.
   bool sums_last = false;
   std::uint64_t last_offset = 0;
 };

@@ -1,4 +1,4 @@
-// Tags of XML and HTML in a stream, split anywhere. What is not well formed is passed over.
+// Scans tags of XML and HTML in a stream, split anywhere. Malformed parts are skipped.
 //
 //   TagScanner tags(Markup::kXml);
 //   tags.Feed(bytes, [&](const Tag& tag) { Use(tag.kind, tag.name, tag.begin, tag.end); });
@@ -23,8 +23,8 @@ enum class TagKind : std::uint8_t { kOpen, kClose, kEmpty };
 
 struct Tag {
   TagKind kind = TagKind::kOpen;
-  std::string_view name;             // without a prefix; of HTML in lower case
-  std::uint64_t begin = 0, end = 0;  // from < to behind >
+  std::string_view name;             // without a prefix; lower case in HTML
+  std::uint64_t begin = 0, end = 0;  // from < to after >
 };
 
 class TagScanner {
@@ -64,12 +64,12 @@ class TagScanner {
   };
   static constexpr std::size_t kLongestName = 128;
 
-  // Whether a tag ends here.
+  // Returns true if a tag ends here.
   bool Step(char c);
   void BeginTag();
   void StepStart(char c);
   void StepMark(char c);
-  // Whether `end` has just been read.
+  // Returns true if `end` has just been read.
   bool Ends(std::string_view end, char c);
 
   const Markup markup_;
@@ -77,8 +77,8 @@ class TagScanner {
   TagKind kind_ = TagKind::kOpen;
   std::string name_, raw_;
   std::uint64_t begin_ = 0, at_ = 0;
-  std::size_t matched_ = 0;  // bytes of what ends the state
-  int brackets_ = 0;         // open in a declaration
+  std::size_t matched_ = 0;  // matched bytes of the sequence that ends the state
+  int brackets_ = 0;         // open ones in a declaration
   char quote_ = 0, last_ = 0;
 };
 

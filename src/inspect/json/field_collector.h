@@ -1,13 +1,12 @@
-// The fields of the first records: names in first-seen order, presence, types, examples.
+// Collects the fields of the first records: names in first-seen order, presence, types, examples.
 //
 //   FieldCollector collector({.depth = 1});
 //   collector.AddRecord({{"name", "Ada"}, {"age", "36"}});
 //   FieldTable table = collector.Build(40);
 //   table.fields[1].shown == "age" && table.fields[1].types.Has(FieldType::kInteger);
 //
-// JSON records come as events of a JsonMachine, others whole; one that is no object has the field
-// `value`. What a record had counts only once it has ended as a valid one. Thread-safety: one
-// owner.
+// JSON records arrive as events of a JsonMachine, others whole; a record that is not an object has
+// the field `value`. A record only counts once it has ended as valid. Thread-safety: one owner.
 
 #ifndef DOSSIER_INSPECT_JSON_FIELD_COLLECTOR_H_
 #define DOSSIER_INSPECT_JSON_FIELD_COLLECTOR_H_
@@ -27,17 +26,17 @@
 namespace dossier::inspect {
 
 struct FieldLimits {
-  int depth = 1;  // object levels expanded
+  int depth = 1;  // expanded object levels
   std::uint32_t sample_records = 100;
-  LoneDots lone_dots = LoneDots::kDecimal;  // of cells
+  LoneDots lone_dots = LoneDots::kDecimal;  // for cells
 };
 
 struct FieldTable {
-  std::vector<Field> fields;  // the first of them
+  std::vector<Field> fields;  // the first ones
   std::uint64_t total = 0;
   std::string main_text_field;
   bool duplicate_keys = false;
-  bool first_alone = false;  // the first record shares no name with the others: a header, maybe
+  bool first_alone = false;  // the first record shares no name with the others: perhaps a header
 };
 
 class FieldCollector final : public NdjsonScanner::RecordEvents {
@@ -46,17 +45,17 @@ class FieldCollector final : public NdjsonScanner::RecordEvents {
 
   bool full() const { return records_ >= limits_.sample_records; }
   std::uint32_t records() const { return records_; }
-  // How deep a JsonMachine must report for records that begin inside `record_depth` containers.
-  // Lists are reported some levels further, for their examples.
+  // Returns how deep a JsonMachine must report for records that begin inside `record_depth`
+  // containers. Lists are reported some levels deeper, for their examples.
   int EventDepth(int record_depth) const { return record_depth + limits_.depth + 4; }
-  // The same for the record that is open, as long as no event changes it: less where more detail
-  // would be thrown away.
+  // The same for the open record until the next event: smaller where more detail would be
+  // discarded.
   int WantedDepth() const;
 
-  // A record of named texts, typed by how they look.
+  // Adds a record of named texts; types are guessed from the text.
   void AddRecord(const TextRecord& record);
 
-  // A record of JSON: begin, its events with the depth at which the record stands, end.
+  // A JSON record: begin, its events with the depth of the record, end.
   void BeginRecord(int record_depth);
   void EndRecord(bool valid);
   void OnBegin(JsonKind container, int depth) override;
@@ -73,7 +72,7 @@ class FieldCollector final : public NdjsonScanner::RecordEvents {
   struct Observation {
     std::vector<std::string> path;
     FieldType type;
-    std::string value;    // text of a scalar; compact JSON of a list or object, maybe cut
+    std::string value;    // text of a scalar; compact JSON of a list or object, possibly cut
     std::uint64_t chars;  // of a string
     Origin origin;
   };
@@ -86,8 +85,8 @@ class FieldCollector final : public NdjsonScanner::RecordEvents {
     std::vector<std::string> values;
     bool many_values = false;
     std::optional<double> min, max;
-    NumeralForms forms;       // of cells of text
-    bool other_text = false;  // a string that is no numeral
+    NumeralForms forms;       // of text cells
+    bool other_text = false;  // a string that is not a numeral
     std::vector<std::uint64_t> lengths;
   };
 
@@ -109,17 +108,17 @@ class FieldCollector final : public NdjsonScanner::RecordEvents {
   std::map<std::vector<std::string>, std::size_t> index_;
   bool duplicate_keys_ = false;
 
-  // The record that is open.
+  // The open record.
   std::vector<Observation> seen_;
   int record_depth_ = 0;
   std::vector<std::string> path_;
-  std::vector<std::size_t> seen_at_open_;  // of each expanded object: seen_.size() at its start
+  std::vector<std::size_t> seen_at_open_;  // per expanded object: seen_.size() at its start
   int muted_at_ = kExpanded;               // level of the list or object that is not expanded
   bool write_comma_ = false;
-  std::string written_;  // its text
+  std::string written_;  // text of the list or object
 };
 
-// `shown` of the field that holds the text of the records, or "".
+// Returns `shown` of the field that holds the main text of the records, or "".
 std::string MainTextField(const std::vector<Field>& fields);
 
 }  // namespace dossier::inspect

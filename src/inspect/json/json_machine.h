@@ -1,12 +1,12 @@
-// One JSON value, byte by byte: RFC 8259 without a tree, a stack of calls or a copy of the text.
-// NaN, Infinity and -Infinity are numbers too: Python's json writes and reads them.
+// Parses one JSON value byte by byte, as in RFC 8259, without a tree, recursion or a copy of the
+// text. NaN, Infinity and -Infinity are numbers too, because Python's json writes and reads them.
 //
 //   JsonMachine machine;
 //   const char* at = text.data();
 //   if (machine.Feed(&at, text.data() + text.size()) == JsonOutcome::kDone) Use(at);  // behind it
 //
-// The state survives any split of the input. Nesting goes to 1,024 levels, a bit each.
-// Thread-safety: one owner.
+// The input may be split anywhere. At most 1,024 nesting levels, one bit each. Thread-safety: one
+// owner.
 
 #ifndef DOSSIER_INSPECT_JSON_JSON_MACHINE_H_
 #define DOSSIER_INSPECT_JSON_JSON_MACHINE_H_
@@ -23,31 +23,31 @@ enum class JsonKind : std::uint8_t { kObject, kArray, kString, kNumber, kBoolean
 enum class JsonFault : std::uint8_t {
   kNone,
   kUnexpectedEnd,
-  kNoValue,  // a byte that begins no value
+  kNoValue,  // a byte that cannot begin a value
   kNoKey,    // an object member without a quoted name
   kNoColon,
   kNoComma,  // neither a comma nor the end of the container
   kBadEscape,
   kControl,  // an unescaped control character in a string
   kBadNumber,
-  kBadLiteral,  // neither true nor false nor null
+  kBadLiteral,  // not true, false or null
   kTooDeep,
-  kTrailing,  // something behind the value
+  kTrailing,  // text after the value
 };
-// "unexpected end", "a name in quotes is missing": a sentence without a full stop.
+// Returns a sentence without a full stop: "unexpected end", "a name in quotes is missing".
 std::string_view FaultText(JsonFault fault);
 
 enum class JsonOutcome : std::uint8_t { kMore, kDone, kFault };
 
-// Line ends between tokens: white space, or the end of the text (NDJSON).
+// Line ends between tokens are white space, or end the text (NDJSON).
 enum class JsonLineEnds : std::uint8_t { kSpace, kEndValue };
 
-// Told about tokens in containers that are open at most `event_depth` levels deep. `raw` is the
-// text between the quotes, or the number or literal; of a string over 64 KiB its beginning.
+// Receives the tokens in containers that are at most `event_depth` levels deep. `raw` is the text
+// between the quotes, or the number or literal; of a string over 64 KiB only its beginning.
 class JsonEvents {
  public:
   virtual ~JsonEvents() = default;
-  // `depth`: open containers around the container or token; 0 at the root.
+  // `depth`: number of containers around the container or token; 0 at the root.
   virtual void OnBegin(JsonKind container, int depth) = 0;
   virtual void OnEnd(JsonKind container, int depth) = 0;
   virtual void OnKey(std::string_view raw, int depth) = 0;
@@ -55,13 +55,13 @@ class JsonEvents {
                         int depth) = 0;
 };
 
-// The text of one value as it stands in the input.
+// The text of one value as in the input.
 struct JsonCapture {
   static constexpr std::size_t kMaxBytes = 64 << 10;
   std::string text;          // at most kMaxBytes
   std::uint64_t bytes = 0;   // of the whole value
-  std::uint64_t chars = 0;   // code points of it
-  std::uint64_t spaces = 0;  // white space between its tokens
+  std::uint64_t chars = 0;   // in code points
+  std::uint64_t spaces = 0;  // white space between tokens
   bool complete = false;
 };
 
@@ -71,18 +71,18 @@ class JsonMachine {
 
   explicit JsonMachine(JsonLineEnds line_ends = JsonLineEnds::kSpace) : line_ends_(line_ends) {}
 
-  // Ready for the next value; options and events stay.
+  // Prepares for the next value; options and events are kept.
   void Reset();
 
-  // Takes bytes from `*at`, which moves: behind the value (kDone), to the offending byte (kFault),
-  // or to `end` (kMore). White space in front of the value is taken.
+  // Consumes bytes from `*at`, which moves after the value (kDone), to the offending byte (kFault),
+  // or to `end` (kMore). White space before the value is skipped.
   JsonOutcome Feed(const char** at, const char* end);
-  // The input ends here: kDone if that ends the value (a number), else kFault.
+  // Ends the input: kDone if that completes the value (a number), else kFault.
   JsonOutcome Finish();
 
   JsonFault fault() const { return fault_; }
   bool started() const { return started_; }
-  JsonKind kind() const { return root_kind_; }  // of the value; only if started
+  JsonKind kind() const { return root_kind_; }  // of the value; valid only if started
   int depth() const { return depth_; }
 
   // `events` may be null; it must outlive the machine.
@@ -90,17 +90,17 @@ class JsonMachine {
     events_ = events;
     event_depth_ = events ? event_depth : -1;
   }
-  // Counts the values that stand directly in the container at `depth` (1: elements of a root
-  // array), by kind; 0 stops counting. From an OnBegin it starts with that container.
+  // Counts the values directly in the container at `depth` by kind (1: elements of a root array); 0
+  // stops counting. If called from OnBegin, it starts with that container.
   void CountAt(int depth) { count_depth_ = depth; }
   std::uint64_t counted() const;
-  // Takes back the count of a value that has begun and not ended.
+  // Undoes the count of a value that has begun but not ended.
   void UncountOpen();
-  // How many numbers of the value are NaN, Infinity or -Infinity.
+  // Returns how many numbers of the value are NaN, Infinity or -Infinity.
   std::uint64_t non_finite() const { return non_finite_; }
   std::uint64_t counted(JsonKind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
 
-  // Copies the next value that begins inside `depth` containers into `capture`.
+  // Copies the next value that begins inside `depth` containers to `capture`.
   void CaptureAt(int depth, JsonCapture* capture) {
     capture_ = capture;
     capture_depth_ = depth;
@@ -110,11 +110,11 @@ class JsonMachine {
  private:
   enum class State : std::uint8_t {
     kValue,
-    kFirstElement,  // behind `[`
-    kFirstKey,      // behind `{`
-    kKey,           // behind a comma in an object
+    kFirstElement,  // after `[`
+    kFirstKey,      // after `{`
+    kKey,           // after a comma in an object
     kColon,
-    kNext,  // behind a value in a container
+    kNext,  // after a value in a container
     kString,
     kEscape,
     kHex,

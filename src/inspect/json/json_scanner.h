@@ -1,12 +1,12 @@
-// A JSON document in one pass: validity, number of elements, first element, fields.
+// Scans a JSON document in one pass: validity, number of elements, first element, fields.
 //
 //   JsonScanner scanner;
 //   scanner.Feed("[{\"a\":1},");
 //   scanner.Feed("{\"a\":2}]");
 //   scanner.Finish().values == 1 && scanner.Finish().elements == 2;
 //
-// Takes also values that follow each other and RS-separated ones. The state survives any split of
-// the input. Thread-safety: one owner.
+// Also accepts several values in a row and RS-separated ones. The input may be split anywhere.
+// Thread-safety: one owner.
 
 #ifndef DOSSIER_INSPECT_JSON_JSON_SCANNER_H_
 #define DOSSIER_INSPECT_JSON_JSON_SCANNER_H_
@@ -25,7 +25,7 @@
 
 namespace dossier::inspect {
 
-// The members of an object, as far as they may be records under names: {"a1": {…}, "a2": {…}}.
+// Checks whether the members of an object are named records: {"a1": {…}, "a2": {…}}.
 class JsonMembers {
  public:
   void Start(bool object) {
@@ -33,15 +33,15 @@ class JsonMembers {
     open_ = object;
   }
   void Add(bool object);
-  // A name inside the member that is open.
+  // Adds a name inside the open member.
   void AddName(std::string_view raw);
 
-  // Whether more of the names would tell more.
+  // Returns true if further names could change the result.
   bool looking() const { return open_ && others_ == 0 && objects_ <= kLooked; }
-  // At least two, all of them objects, and of one kind: they share most of their names, or, three
-  // and more, one name.
+  // True for at least two members, all of them objects of one kind: they share most of their names,
+  // or, if there are three or more, one name.
   bool alike() const;
-  // What no member has a value under.
+  // Returns a name under which no member has a value.
   std::string FreeName() const;
 
  private:
@@ -50,14 +50,14 @@ class JsonMembers {
 
   bool open_ = false;
   std::uint64_t objects_ = 0, others_ = 0;
-  std::uint64_t named_ = 0;  // names of members, together
+  std::uint64_t named_ = 0;  // total names of members
   std::map<std::string, std::uint64_t, std::less<>> names_;
 };
 
-// Where the records of a JSON object are.
+// The place of the records in a JSON object.
 struct JsonRecords {
-  std::vector<std::string> path;  // names, as they stand in the text, that lead to them
-  std::string key;  // of members: the field of a row that holds its name; empty: a list's elements
+  std::vector<std::string> path;  // the names on the way to them, as in the text
+  std::string key;  // for members: the row field that holds their name; empty: elements of a list
 
   bool none() const { return path.empty() && key.empty(); }
 };
@@ -67,10 +67,10 @@ struct JsonRecords {
 //   JsonLists lists;              // fed with the events of a JsonMachine
 //   lists.best().path             // {"students"}
 //
-// A list of records is an array of objects, at least two, that is a member of the object or of
-// objects in it, some levels down. Of several the longest is chosen, of equal ones the first; the
-// others are told. An object whose members are alike is a list of them if it is the root, or, where
-// there is no other, a member of the root. Thread-safety: one owner.
+// A list of records is an array of at least two objects that is a member of the object or of nested
+// objects, up to some levels deep. The longest one is chosen, or the first of equals; the others
+// are reported. An object whose members are alike is a list of them if it is the root, or, if there
+// is no other list, a member of the root. Thread-safety: one owner.
 
 class JsonLists {
  public:
@@ -79,25 +79,25 @@ class JsonLists {
   void OnEnd(JsonKind container, int depth);
   void OnScalar(int depth);
 
-  // How deep events are needed from here on.
+  // Returns how deep events are needed from now on.
   int WantedDepth() const;
-  // Whether the container that begins inside `depth` others is the one that `path` names.
+  // Returns true if the container that begins inside `depth` others is the one named by `path`.
   bool IsAt(std::span<const std::string> path, int depth) const;
-  // The last name inside `depth` containers, 1 to kMostNames.
+  // Returns the last name inside `depth` containers, 1 to kMostNames.
   std::string_view name(int depth) const { return names_[static_cast<std::size_t>(depth - 1)]; }
   JsonRecords best() const;
-  // The first of the others, in their order.
+  // Returns the first of the other lists, in order.
   const std::vector<ListBeside>& others() const { return other_lists_; }
 
  private:
   static constexpr int kMostNames = 6;
-  static constexpr std::size_t kMostLists = 8;  // that are told
+  static constexpr std::size_t kMostLists = 8;  // the most that are reported
 
   std::array<std::string, kMostNames> names_;
-  int open_objects_ = 0;                    // from the root on, each a member of the one in front
-  int list_depth_ = 0;                      // of the array that is open; 0: none
+  int open_objects_ = 0;                    // from the root, each a member of the one before
+  int list_depth_ = 0;                      // of the open array; 0: none
   std::uint64_t objects_ = 0, others_ = 0;  // in it
-  std::uint64_t inner_found_ = 0;           // members of the root whose members are alike
+  std::uint64_t inner_found_ = 0;           // members of the root that have alike members
   ListBeside best_;
   std::vector<ListBeside> other_lists_;
   JsonMembers root_, inner_;
@@ -112,24 +112,24 @@ struct JsonSummary {
   std::uint64_t elements = 0;    // of the array, or of the flavour's list
   std::uint64_t non_object = 0;  // elements that are not objects
   std::uint64_t non_finite = 0;  // numbers that are NaN, Infinity or -Infinity
-  std::string element_type;      // of an array of scalars: "number", "mixed"
+  std::string element_type;      // for an array of scalars: "number", "mixed"
   std::string flavour;           // geojson, notebook
-  JsonRecords list;              // of an object: its longest list of records
+  JsonRecords list;              // for an object: its longest list of records
   std::vector<ListBeside> other_lists;
   JsonFault fault = JsonFault::kNone;
   std::uint64_t fault_offset = 0;  // decoded bytes
-  bool started_container = false;  // a { or [ and one whole token behind it were read
+  bool started_container = false;  // a { or [ and one whole token after it were read
 };
 
 enum class JsonSequence : std::uint8_t { kNone, kRecordSeparator };
 
 class JsonScanner : private JsonEvents {
  public:
-  // `list`: where the records are; none: found out.
+  // `list`: the place of the records; none: detect it.
   JsonScanner(const FieldLimits& limits, JsonSequence sequence = JsonSequence::kNone,
               JsonRecords list = {});
 
-  // Stops at the first fault: later bytes are ignored.
+  // Stops at the first fault and ignores later bytes.
   void Feed(std::string_view text);
   const JsonSummary& Finish();
   bool failed() const { return summary_.fault != JsonFault::kNone; }
@@ -150,7 +150,7 @@ class JsonScanner : private JsonEvents {
   const char* BetweenValues(const char* at, const char* end);
   void EndValue();
   bool IsRecordList(int depth) const;
-  bool ListIsRecords() const;  // the only root is an array, a flavour, or has a list that was named
+  bool ListIsRecords() const;  // the only root is an array or a flavour, or has a named list
 
   const JsonSequence sequence_;
   const FieldLimits limits_;
@@ -161,7 +161,7 @@ class JsonScanner : private JsonEvents {
   FieldCollector root_fields_;  // of root values
   FieldCollector list_fields_;  // of elements
   JsonCapture root_sample_, list_sample_;
-  int list_depth_ = 0;  // depth of the elements that are records; 0: none yet
+  int list_depth_ = 0;  // depth of the record elements; 0: none yet
   bool list_open_ = false;
   std::string last_key_;  // at depth 1
   bool feature_type_ = false, has_features_ = false, has_nbformat_ = false, has_cells_ = false;

@@ -1,7 +1,7 @@
-// How the records of NDJSON, of tables, and of stanzas and logs are scanned in parts.
+// Scans the records of NDJSON, tables, stanzas and logs in parts.
 //
-// Thread-safety: as PartedPass says; the events and the capture of NDJSON are those of the first
-// records, so one thread at a time uses them.
+// Thread-safety: as PartedPass; the events and the capture of NDJSON belong to the first records,
+// so only one thread at a time uses them.
 
 #ifndef DOSSIER_INSPECT_RECORDS_RECORD_PASSES_H_
 #define DOSSIER_INSPECT_RECORDS_RECORD_PASSES_H_
@@ -23,41 +23,41 @@
 
 namespace dossier::inspect {
 
-// Records that are scanned while the counting pass has the text in cache, by the same threads.
+// Scans records while the counting pass has the text in cache, on the same threads.
 //
 //   TakeCensus(source, {.records = &pass});   // starts a part for each chunk, feeds it, joins it
 //   NdjsonSummary found = *pass.Take(TextEnds::kHere);
 //
-// A chunk may begin anywhere in a record. A part holds the records that begin in its chunk, or
-// right behind it, but not where the chunk begins (those are the part's in front); the first part
-// holds that one too. So a part reads on behind its chunk, to the end of its last record.
-// Offsets are of the decoded text, which must be stored as such (UTF-8 without invalid parts).
+// A chunk may begin inside a record. A part has the records that begin in its chunk or right after
+// it, but not one that begins exactly with the chunk (it belongs to the previous part; the first
+// part has it). So a part reads on after its chunk to the end of its last record. Offsets are those
+// of the decoded text, which must be stored as it is (UTF-8 without invalid parts).
 
-// What one thread finds in its chunk. Thread-safety: one owner.
+// The results of one thread for its chunk. Thread-safety: one owner.
 class RecordPart {
  public:
   virtual ~RecordPart() = default;
-  // The bytes of the chunk, in order.
+  // Takes the bytes of the chunk, in order.
   virtual void Feed(std::string_view block) = 0;
-  // The chunk has ended: whether its last record has not.
+  // At the end of the chunk: returns true if its last record has not ended.
   virtual bool open() const = 0;
-  // The bytes behind the chunk, as long as it is open. What is behind the record is not taken.
+  // Takes bytes after the chunk while it is open; ignores bytes after the record.
   virtual void FeedTail(std::string_view block) = 0;
-  // There are no more bytes behind the chunk: the text ends.
+  // The text ends: no more bytes follow the chunk.
   virtual void EndText() = 0;
 };
 
 class RecordPass {
  public:
   virtual ~RecordPass() = default;
-  // The part of the chunk [from, to). May be called from many threads.
+  // Starts the part for the chunk [from, to). May be called from many threads.
   virtual std::unique_ptr<RecordPart> Start(std::uint64_t from, std::uint64_t to) const = 0;
-  // Takes the parts in the order of their chunks; one caller at a time. A part whose guess at the
-  // state of the text in front of it was wrong is read again here.
+  // Adds the parts in the order of their chunks; one caller at a time. A part that guessed the
+  // preceding state of the text wrongly is read again here.
   virtual void Join(std::unique_ptr<RecordPart> part) = 0;
 };
 
-// A RecordPass over any scanner that knows where a record ends.
+// A RecordPass for any scanner that knows where a record ends.
 //
 //   PartedPass<TableRecords> pass(source, stream, TableRecords(options));
 //
@@ -70,16 +70,15 @@ class RecordPass {
 //   std::uint64_t offset, Scanner::Summary* sum) const;
 // Records end with LF or CR.
 //
-// A guess is proved or refuted when the part in front has ended: a part is right if its first
-// record begins where the last record of the part in front ends. So the result never depends on a
-// guess.
+// A guess is checked when the previous part has ended: a part is right if its first record begins
+// where the last record of the previous part ends. So the result never depends on a guess.
 
 namespace internal {
 
 inline constexpr std::uint64_t kNowhere = std::numeric_limits<std::uint64_t>::max();
 
-// Feeds `block` up to the first line end that ends a record, and says how much that is; everything,
-// and npos, if there is none.
+// Feeds `block` up to the first line end that ends a record, and returns that length; feeds
+// everything and returns npos if there is none.
 template <typename Scanner>
 std::size_t FeedToRecordEnd(Scanner* scanner, std::string_view block) {
   for (std::size_t from = 0;;) {
@@ -99,7 +98,7 @@ class PartedPass final : public RecordPass {
   using Scanner = typename Records::Scanner;
   using Summary = typename Scanner::Summary;
 
-  // `source` must outlive the pass. `stream`: how the whole text is read.
+  // `source` must outlive the pass. `stream` tells how the whole text is read.
   PartedPass(const ByteSource& source, TextStreamOptions stream, Records records)
       : source_(source), stream_(std::move(stream)), records_(std::move(records)) {}
 
@@ -118,7 +117,7 @@ class PartedPass final : public RecordPass {
     }
   }
 
-  // After the last Join: the sum over the text. None if reading failed.
+  // After the last Join: returns the sum over the text; nullopt if reading failed.
   std::optional<Summary> Take(TextEnds ends) {
     if (failed_ || !last_) return std::nullopt;
     AddLast(ends);
@@ -126,7 +125,7 @@ class PartedPass final : public RecordPass {
   }
 
   const Records& records() const { return records_; }
-  // How many parts were read again.
+  // Number of parts that were read again.
   std::uint64_t wrong_guesses() const { return wrong_guesses_; }
 
  private:
@@ -170,12 +169,12 @@ class PartedPass final : public RecordPass {
 
     const Records& records;
     const std::uint64_t to;
-    std::uint64_t fed;                         // behind the last byte that was taken
+    std::uint64_t fed;                         // after the last byte consumed
     std::uint64_t begin = internal::kNowhere;  // of the first record
-    std::uint64_t end = internal::kNowhere;    // behind the last one
-    bool text_ended = false;                   // at `end`, in a record or behind one
+    std::uint64_t end = internal::kNowhere;    // of the last one
+    bool text_ended = false;                   // at `end`, inside a record or after one
     std::optional<Scanner> finder;
-    std::optional<Scanner> scanner;  // from `begin`; none: no record begins in the chunk
+    std::optional<Scanner> scanner;  // starts at `begin`; none: no record begins in the chunk
   };
 
   void Append(Scanner scanner, std::uint64_t begin, std::uint64_t end) {
@@ -185,7 +184,7 @@ class PartedPass final : public RecordPass {
     next_ = end;
   }
 
-  // Only the last scanner of all may hold a record that has not ended.
+  // Only the very last scanner may hold an unfinished record.
   void AddLast(TextEnds ends) {
     if (!last_) return;
     const Summary& part = last_->Finish(ends);
@@ -197,7 +196,7 @@ class PartedPass final : public RecordPass {
     last_.reset();
   }
 
-  // From the record at `next_` to the end of the one that `to` cuts.
+  // Reads from the record at `next_` to the end of the one that `to` cuts.
   void ReadAgain(std::uint64_t to) {
     ++wrong_guesses_;
     TextStreamOptions options = stream_;
@@ -234,7 +233,7 @@ class PartedPass final : public RecordPass {
   Summary sum_;
   std::optional<Scanner> last_;
   std::uint64_t last_begin_ = 0;
-  std::uint64_t next_ = 0;  // where the record behind the last joined part begins
+  std::uint64_t next_ = 0;  // start of the record after the last joined part
   std::uint64_t wrong_guesses_ = 0;
   bool text_ended_ = false;
   bool failed_ = false;
@@ -244,13 +243,13 @@ class NdjsonRecords {
  public:
   using Scanner = NdjsonScanner;
 
-  // `first`: a scanner for the start of the text, with its events. The records it reports must end
-  // in the first part.
+  // `first` is a scanner for the start of the text, with its events. The records it reports must
+  // end in the first part.
   explicit NdjsonRecords(const NdjsonScanner& first) : first_(first) {}
 
   NdjsonScanner First() const { return first_; }
   NdjsonScanner Later() const { return NdjsonScanner(); }
-  // A line that is cut is broken at worst: its end is found all the same.
+  // A cut line is at worst malformed: its end is found anyway.
   NdjsonScanner Finder(std::string_view) const { return NdjsonScanner(); }
   void Add(const NdjsonSummary& part, std::uint64_t offset, NdjsonSummary* sum) const;
 
@@ -262,13 +261,13 @@ class TableRecords {
  public:
   using Scanner = CsvScanner;
 
-  // Rows that are skipped must begin in the first part.
+  // Skipped rows must begin in the first part.
   explicit TableRecords(const CsvScanOptions& options) : options_(options) {}
 
   const CsvScanOptions& options() const { return options_; }
   CsvScanner First() const { return CsvScanner(options_); }
   CsvScanner Later() const;
-  // Inside or outside of quotes? What makes more rows of the right length.
+  // Decides if the block starts inside quotes: the state with more rows of the right length wins.
   CsvScanner Finder(std::string_view block) const;
   void Add(const CsvSummary& part, std::uint64_t offset, CsvSummary* sum) const;
 
@@ -282,7 +281,7 @@ struct CountSummary {
   std::uint64_t records = 0;
 };
 
-// A counter as a scanner. Thread-safety: one owner.
+// Adapts a counter to the scanner interface. Thread-safety: one owner.
 class CountScanner {
  public:
   using Summary = CountSummary;
@@ -310,7 +309,7 @@ class CountedRecords {
 
   CountScanner First() const { return CountScanner(make_(CountFrom::kRecord)); }
   CountScanner Later() const { return First(); }
-  // The rest of a line that is cut may look like another kind of line.
+  // The rest of a cut line may look like another kind of line.
   CountScanner Finder(std::string_view) const { return CountScanner(make_(CountFrom::kAnywhere)); }
   void Add(const CountSummary& part, std::uint64_t, CountSummary* sum) const {
     sum->records += part.records;

@@ -1,4 +1,4 @@
-// Which encoding a text has, from its first bytes, and its bytes as UTF-8.
+// Detects the encoding of a text by its first bytes, and decodes text to UTF-8.
 //
 //   EncodingGuess guess = GuessEncoding(head);          // head: up to 64 KiB
 //   std::string utf8;
@@ -23,23 +23,23 @@ struct EncodingGuess {
   std::size_t bom_bytes = 0;  // needs the whole text
 };
 
-// Looks at the first 64 KiB of `head`.
+// Examines the first 64 KiB of `head`.
 EncodingGuess GuessEncoding(std::string_view head);
-// The length of the byte order mark of `kind` at the start of `head`, or 0.
+// Returns the length of `kind`'s byte order mark at the start of `head`, or 0.
 std::size_t BomBytes(EncodingKind kind, std::string_view head);
 
 enum class LastBytes : std::uint8_t { kNo, kYes };
 
 struct DecodeStats {
-  std::size_t consumed = 0;       // bytes; without kYes an unfinished code point stays behind
+  std::size_t consumed = 0;       // bytes; without kYes an incomplete code point is left over
   std::uint64_t invalid = 0;      // parts replaced by U+FFFD
   std::size_t first_invalid = 0;  // offset in the bytes, if invalid > 0
 };
 
-// Appends `bytes` as UTF-8. `bytes` starts at a start of a code point.
+// Appends `bytes` as UTF-8. `bytes` must begin at the start of a code point.
 DecodeStats Decode(EncodingKind kind, std::string_view bytes, LastBytes last, std::string* utf8);
 
-// How many of the stored `bytes` make the first `utf8_length` bytes of what Decode yields.
+// Returns how many of the stored `bytes` give the first `utf8_length` bytes of Decode's output.
 std::size_t StoredLength(EncodingKind kind, std::string_view bytes, std::size_t utf8_length);
 
 }  // namespace dossier::inspect

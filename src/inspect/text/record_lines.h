@@ -23,29 +23,29 @@ namespace dossier::inspect {
 
 struct Line {
   std::string_view text;  // without its end
-  std::size_t next;       // offset of the line behind it; text.size() after the last
+  std::size_t next;       // offset of the next line; text.size() after the last
 };
 
-// The line that starts at `start` < text.size(). Time is linear in its length.
+// Returns the line that starts at `start` < text.size(). Takes time linear in its length.
 Line NextLine(std::string_view text, std::size_t start);
 
-// Nothing but spaces and tabs.
+// Returns true if there are only spaces and tabs.
 bool IsBlankLine(std::string_view line);
 
-// What decides on a line lies in its start: a longer line is judged by its first bytes, so that a
-// stream needs no more memory for a line of 1 GB.
+// The start of a line is enough to classify it: a longer line is judged by its first bytes, so that
+// a stream needs no more memory for a line of 1 GB.
 inline constexpr std::size_t kMaxJudgedLine = 64 * 1024;
 
 class LineAssembler {
  public:
-  // Calls sink(std::string_view) for every line that ends in `bytes`, with at most kMaxJudgedLine
-  // bytes of it.
+  // Calls sink(std::string_view) for every line that ends in `bytes`, with at most its first
+  // kMaxJudgedLine bytes.
   template <typename Sink>
   void Feed(std::string_view bytes, Sink&& sink);
-  // The last line, if it has no end and is not empty.
+  // Passes on the last line, if it has no end and is not empty.
   template <typename Sink>
   void Finish(Sink&& sink);
-  // Nothing was fed since the last line end.
+  // True if nothing was fed since the last line end.
   bool at_line_start() const { return line_.empty(); }
 
  private:

@@ -1,10 +1,10 @@
-// A source whose keys and passwords are replaced, for readers who may not see them.
+// A source with keys and passwords replaced, for readers who must not see them.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t secrets, CountSecrets(*source, cancel));
 //   if (secrets > 0) source = RedactedSource(std::move(source), cancel);
 //   source->ReadAt(0, buffer);   // "password = \"[redacted:password]\"" …
 //
-// UTF-16 and UTF-32 become UTF-8 on the way, since the detector reads text; other bytes stay.
+// UTF-16 and UTF-32 are converted to UTF-8, since the detector reads text; other bytes stay.
 // Thread-safety: as ByteSource.
 
 #ifndef DOSSIER_INSPECT_TEXT_REDACTED_SOURCE_H_
@@ -19,10 +19,10 @@
 
 namespace dossier::inspect {
 
-// How many secrets base/text/redact.h finds in all of it. Errors: kIo, kCancelled.
+// Returns how many secrets base/text/redact.h finds in the whole source. Errors: kIo, kCancelled.
 Result<std::uint64_t> CountSecrets(const ByteSource& source, const CancelToken& cancel);
 
-// `source`, read once more, with "[redacted:KIND]" in the place of each. Its size is not known.
+// Reads `source` again, with "[redacted:KIND]" in place of each secret. Its size is not known.
 std::unique_ptr<ByteSource> RedactedSource(std::unique_ptr<ByteSource> source,
                                            const CancelToken& cancel);
 

@@ -1,4 +1,4 @@
-// Code points and lines of a text, in one look at its bytes.
+// Counts code points and lines of a text in one pass.
 //
 //   TextCount count = CountText("naïve\ncafé\n");
 //   count.utf8.code_points == 11 && count.lines.lines() == 2;
@@ -16,36 +16,36 @@
 
 namespace dossier::inspect {
 
-// Lines of a text, counted block by block, in any order of blocks.
+// Counts the lines of a text block by block, in any order of blocks.
 //
 //   LineSummary all = SummarizeLines("a\r");
 //   all.Append(SummarizeLines("\nb"));       // the CRLF between the blocks is one end
 //   all.lines() == 2 && all.crlf == 1;
 //
-// A line ends with LF, CRLF or a lone CR; a last segment without an end counts if it is not empty.
-// Appending is associative, so threads may summarize blocks and join them later.
-// Thread-safety: values and pure functions.
+// A line ends with LF, CRLF or a lone CR; a last line without an end counts if it is not empty.
+// Appending is associative, so threads may summarize blocks and join them later. Thread-safety:
+// values and pure functions.
 
 struct LineSummary {
   std::uint64_t bytes = 0;
   std::uint64_t lf = 0, crlf = 0, cr = 0;  // a CR as the last byte is counted later: pending_cr
   std::uint64_t nul_bytes = 0;
 
-  // Lines that both begin and end in here. The part in front of the first end and the part behind
-  // the last one may grow when blocks are joined. Lengths in bytes, without line ends.
+  // Lines that both begin and end in this block. The parts before the first and after the last line
+  // end may grow when blocks are joined. Lengths are bytes without line ends.
   std::uint64_t inner_blank = 0;
   std::uint64_t inner_longest = 0;
   bool any_end = false;
-  std::uint64_t first_length = 0;  // in front of the first end; only if any_end
+  std::uint64_t first_length = 0;  // before the first end; only if any_end
   bool first_blank = true;
-  std::uint64_t last_length = 0;  // behind the last end; everything if there is none
+  std::uint64_t last_length = 0;  // after the last end; everything if there is none
   bool last_blank = true;
   bool starts_with_lf = false;
   bool pending_cr = false;  // the last byte is a CR: a line end, or the first half of one
 
   void Append(const LineSummary& next);
 
-  // Of the whole text, after all blocks are joined.
+  // For the whole text, after all blocks are joined.
   std::uint64_t lines() const;
   std::uint64_t blank_lines() const;
   std::uint64_t longest_line_bytes() const;
@@ -57,7 +57,7 @@ struct LineSummary {
   void ClosePendingCr();
 };
 
-// One byte at a time; CountText (text_counter.h) gives the same faster.
+// Processes one byte at a time; CountText (text_counter.h) gives the same result faster.
 LineSummary SummarizeLines(std::string_view block);
 
 struct TextCount {
@@ -72,7 +72,7 @@ TextCount CountText(std::string_view text);
 
 namespace internal {
 TextCount CountTextScalar(std::string_view text);
-// Only where utf8::internal::HasAvx2().
+// Call this only if utf8::internal::HasAvx2().
 TextCount CountTextAvx2(std::string_view text);
 }  // namespace internal
 

@@ -1,4 +1,4 @@
-// The text of a source as UTF-8, block by block.
+// Reads the text of a source as UTF-8, block by block.
 //
 //   TextStream stream(source, {.kind = EncodingKind::kUtf8});
 //   while (true) {
@@ -7,8 +7,7 @@
 //     scanner.Feed(block);                       // never ends inside a code point
 //   }
 //
-// A block lies in the stream until the next call; of a source in memory nothing is copied.
-// Thread-safety: one owner.
+// A block is valid until the next call; a source in memory is not copied. Thread-safety: one owner.
 
 #ifndef DOSSIER_INSPECT_TEXT_TEXT_STREAM_H_
 #define DOSSIER_INSPECT_TEXT_TEXT_STREAM_H_
@@ -27,8 +26,8 @@ namespace dossier::inspect {
 
 struct TextStreamOptions {
   EncodingKind kind = EncodingKind::kUtf8;
-  bool replace_invalid = false;  // UTF-8 that is known to have invalid parts
-  std::uint64_t start = 0;       // stored bytes; behind the BOM
+  bool replace_invalid = false;  // UTF-8 that is known to contain invalid parts
+  std::uint64_t start = 0;       // stored bytes; after the BOM
   std::uint64_t limit = std::numeric_limits<std::uint64_t>::max();  // stored bytes from 0
   std::size_t block_bytes = 256 << 10;
   CancelToken cancel;
@@ -38,12 +37,12 @@ class TextStream {
  public:
   TextStream(const ByteSource& source, TextStreamOptions options);
 
-  // The next block; empty at the end. Errors: kIo, kCancelled.
+  // Returns the next block; empty at the end. Errors: kIo, kCancelled.
   Result<std::string_view> Next();
 
-  // Of the stored bytes: where `decoded_offset` (from the start of the last block) lies.
+  // Returns the offset in the stored bytes of `decoded_offset` (from the start of the last block).
   std::uint64_t StoredOffset(std::size_t decoded_offset) const;
-  // Stored bytes handed out so far.
+  // Returns the number of stored bytes returned so far.
   std::uint64_t position() const { return next_; }
   std::uint64_t invalid() const { return invalid_; }
   std::uint64_t first_invalid() const { return first_invalid_; }
