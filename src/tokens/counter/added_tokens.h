@@ -1,11 +1,11 @@
-// Tokens that were added to a vocabulary by hand, such as <tool_call> of Qwen2 or runs of spaces of
-// Gemma. Each is matched wherever its text occurs, before the text is split into pieces.
+// Tokens that were added to a vocabulary separately, such as Qwen2's <tool_call> or Gemma's runs of
+// spaces. Each is matched wherever its text occurs, before the text is split into pieces.
 //
 //   AddedTokens added({{"<tool_call>", 151657}});
 //   added.ForEach(text, [](std::string_view part, std::optional<TokenId> token) { … });
 //
-// The longest is looked for first, as llama.cpp does. Names of control tokens (<|im_end|>) are not
-// among them: they are plain text. Thread-safety: immutable.
+// The longest is matched first, as in llama.cpp. Names of control tokens (<|im_end|>) are not
+// included: they are plain text. Thread-safety: immutable.
 
 #ifndef DOSSIER_TOKENS_COUNTER_ADDED_TOKENS_H_
 #define DOSSIER_TOKENS_COUNTER_ADDED_TOKENS_H_
@@ -34,21 +34,21 @@ class AddedTokens {
   }
 
   bool empty() const { return tokens_.empty(); }
-  // The length of the longest token's text in bytes; 0 if there is none.
+  // Returns the length of the longest token's text in bytes; 0 if there is none.
   std::size_t longest() const { return tokens_.empty() ? 0 : tokens_.front().text.size(); }
-  // Whether one of them occurs in `text`, chosen or not, that ends behind the place `from` and
-  // starts before `to`, which is not before `from`.
+  // Returns true if a token occurs in `text`, selected or not, that ends after the place `from` and
+  // starts before `to`, which must not be before `from`.
   bool Occur(std::string_view text, std::size_t from, std::size_t to) const {
     return std::any_of(tokens_.begin(), tokens_.end(), [&](const Token& token) {
       const std::size_t reach = token.text.size() - 1, begin = from - std::min(from, reach);
       return text.substr(begin, to + reach - begin).find(token.text) != std::string_view::npos;
     });
   }
-  // Whether one occurs across the place `at`, chosen or not. Where none does, what is chosen on one
-  // side is independent of the other.
+  // Returns true if a token occurs across the place `at`, selected or not. If none does, the
+  // matches on the two sides are independent.
   bool Cross(std::string_view text, std::size_t at) const { return Occur(text, at, at); }
 
-  // Calls `use(part, id)` for each part of `text` in order; `id` is unset for what lies between.
+  // Calls `use(part, id)` for each part of `text` in order; `id` is unset for text between tokens.
   template <typename Use>
   void ForEach(std::string_view text, Use&& use) const {
     ForEachFrom(0, text, use);
@@ -60,7 +60,7 @@ class AddedTokens {
     for (std::size_t i = first; i < tokens_.size(); ++i) {
       std::size_t found = text.find(tokens_[i].text);
       if (found == std::string_view::npos) continue;
-      // Shorter ones are looked for in what lies between.
+      // Shorter ones are searched for in the text between.
       for (; found != std::string_view::npos; found = text.find(tokens_[i].text)) {
         ForEachFrom(i + 1, text.substr(0, found), use);
         use(text.substr(found, tokens_[i].text.size()), std::optional(tokens_[i].id));

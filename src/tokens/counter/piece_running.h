@@ -1,12 +1,12 @@
-// Running for encodings that work piece by piece: what is appended changes the pieces at the end
-// only, so those before the last lasting border are counted once. Internal to `tokens`.
+// Running for encodings that work piece by piece: appended text only changes the pieces at the end,
+// so those before the last lasting border are counted once. Internal to `tokens`.
 //
 //   PieceRunning running({.count_tail = [&](std::string_view tail, PartStart place) { … },
 //                         .meet = [&](std::string_view window, PartStart place, std::size_t joint,
 //                                     std::span<const CountedPart> first) { … }});
 //
-// An append costs what it and the open end are long; a run of letters or of white space that does
-// not end is all open. Thread-safety: one owner; what the function refers to outlives it.
+// The cost of an append is the length of it and of the open end; an endless run of letters or white
+// space is all open. Thread-safety: one owner; whatever the functions refer to must outlive it.
 
 #ifndef DOSSIER_TOKENS_COUNTER_PIECE_RUNNING_H_
 #define DOSSIER_TOKENS_COUNTER_PIECE_RUNNING_H_
@@ -24,9 +24,8 @@
 
 namespace dossier::tokens {
 
-// The start of a code point whose end is still to come: bytes at the end of `text`, 0 to 3. What is
-// before them is not changed by anything appended: a lead byte always starts a code point or an
-// invalid part.
+// Returns the length of an incomplete code point at the end of `text`: 0 to 3 bytes. Appended text
+// cannot change what is before: a lead byte always starts a code point or an invalid part.
 inline std::size_t OpenBytes(std::string_view text) {
   const std::size_t most = std::min<std::size_t>(3, text.size());
   for (std::size_t back = 1; back <= most; ++back) {
@@ -38,7 +37,7 @@ inline std::size_t OpenBytes(std::string_view text) {
   return 0;
 }
 
-// Where a part of a text starts: with the text, or at a lasting border behind its start.
+// Where a part of a text starts: at the start of the text, or at a lasting border after it.
 enum class PartStart : std::uint8_t { kStart, kBorder };
 
 // The token count of the last part of a text.
@@ -48,17 +47,17 @@ struct Tail {
       lasting;  // up to the last border that nothing appended can move; of 0 bytes: there is none
 };
 
-// Where a text that was measured alone and the same text behind another have a border in common.
+// A border that a text measured alone and the same text after another one have in common.
 struct Meeting {
-  std::int64_t before = 0;  // tokens before it, of what both texts are together
-  CountedPart border;       // of the measured text
+  std::int64_t before = 0;  // tokens before it in the joined text
+  CountedPart border;       // in the measured text
 };
 
-// How an encoding works; all texts are valid UTF-8.
+// The functions of an encoding; all texts are valid UTF-8.
 struct PieceFunctions {
   std::function<Tail(std::string_view tail, PartStart place)> count_tail;
-  // `window` is the end of a text and, from `joint` on, the start of a measured one, whose borders
-  // `first` are. Unset: they have none in common that lasts.
+  // `window` is the end of a text and, from `joint` on, the start of a measured one with the
+  // borders `first`. Unset: they have no lasting border in common.
   std::function<std::optional<Meeting>(std::string_view window, PartStart place, std::size_t joint,
                                        std::span<const CountedPart> first)>
       meet;
@@ -66,7 +65,7 @@ struct PieceFunctions {
 
 std::size_t TotalBytes(std::span<const std::string_view> texts);
 
-// Makes a Measured of the borders of a text, border by border.
+// Builds a Measured from the borders of a text, one by one.
 class MeasuredBorders {
  public:
   explicit MeasuredBorders(std::size_t bytes) : bytes_(bytes) {}
@@ -75,12 +74,12 @@ class MeasuredBorders {
     if (border.bytes <= kFirstBytes && out_.first.size() < kMostFirst) out_.first.push_back(border);
     if (border.bytes + kLastBytes >= bytes_) last_.push_back(border);
   }
-  // `tokens`: of all of the text. `is_lasting` says it of a place.
+  // `tokens` is the count of the whole text. `is_lasting` tells if a border lasts.
   Measured Finish(std::int64_t tokens, const std::function<bool(std::size_t)>& is_lasting) &&;
 
  private:
-  // Bytes at the start whose borders are kept, and bytes at the end where one that lasts is looked
-  // for. Splitting looks less far over anything but one endless word.
+  // Bytes at the start whose borders are kept, and bytes at the end that are searched for a lasting
+  // one. Splitting looks less far ahead, except in one endless word.
   static constexpr std::size_t kFirstBytes = 512, kLastBytes = 4096;
   static constexpr std::size_t kMostFirst = 16;  // borders
 
@@ -89,21 +88,21 @@ class MeasuredBorders {
   std::vector<CountedPart> last_;
 };
 
-// Finds the Meeting, border by border of the window.
+// Finds the Meeting from the borders of the window, one by one.
 class MeetingFinder {
  public:
   MeetingFinder(std::size_t joint, std::span<const CountedPart> first)
       : joint_(joint), first_(first) {}
 
-  // True: the border `at` of the window is one of the measured text too.
+  // Returns true if the border `at` of the window is also one of the measured text.
   bool Matches(std::size_t at);
-  // False: all borders of the measured text that are known are passed.
+  // False once all known borders of the measured text are passed.
   bool going() const { return !first_.empty(); }
   Meeting At(std::int64_t before) const { return {before, first_.front()}; }
 
  private:
   const std::size_t joint_;
-  std::span<const CountedPart> first_;  // those not passed yet
+  std::span<const CountedPart> first_;  // those not yet passed
 };
 
 class PieceRunning final : public Running {
@@ -117,17 +116,17 @@ class PieceRunning final : public Running {
   void Rollback(const Mark& mark) override;
 
  private:
-  // Counts what is behind `settled_` and moves it forward.
+  // Counts what is after `settled_` and moves it forward.
   void Settle();
   Tail CountOpen(std::string_view tail) const { return pieces_.count_tail(tail, place()); }
   PartStart place() const { return settled_ == 0 ? PartStart::kStart : PartStart::kBorder; }
 
   const PieceFunctions pieces_;
   std::string text_;              // cleaned
-  std::string open_;              // bytes of a code point that is not complete
-  std::size_t settled_ = 0;       // the last border of pieces that nothing appended can move
+  std::string open_;              // bytes of an incomplete code point
+  std::size_t settled_ = 0;       // the last piece border that appended text cannot move
   std::int64_t tokens_ = 0;       // before it
-  std::int64_t open_tokens_ = 0;  // behind it
+  std::int64_t open_tokens_ = 0;  // after it
 };
 
 }  // namespace dossier::tokens

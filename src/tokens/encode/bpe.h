@@ -1,4 +1,4 @@
-// Byte-pair encoding of one piece of text, in time linear in its length.
+// Byte-pair encoding of one piece of text in linear time.
 //
 //   Bpe bpe(vocabulary);
 //   std::size_t tokens = bpe.Count("internationalisation");
@@ -6,11 +6,11 @@
 //   bpe.Extend(text, &encoding);             // the encoding of all of `text`
 //   bpe.Extend(text + more, &encoding);      // costs what `more` is long
 //
-// Short pieces are merged by looking for the best pair again and again. Long ones are cut into
-// windows, each is merged alone, and the windows are joined. That is exact: a row of tokens is the
-// encoding of its text if and only if each two neighbours are the encoding of theirs, which IsJoint
-// tells from the vocabulary alone. Where two windows do not join, tokens at the end of the first
-// are merged again with the second.
+// Short pieces are merged by searching for the best pair repeatedly. Long ones are split into
+// windows, which are merged separately and then joined. This is exact: a sequence of tokens is the
+// encoding of its text if and only if every two neighbours are the encoding of theirs, which
+// IsJoint decides from the vocabulary alone. If two windows do not join, tokens at the end of the
+// first are merged again with the second.
 //
 // Thread-safety: immutable.
 
@@ -27,11 +27,11 @@
 
 namespace dossier::tokens {
 
-// The tokens of a text by their numbers in Vocabulary (not those of the vocabulary's maker). A code
-// point that the vocabulary does not have is kUnknown plus its value.
+// The tokens of a text by their numbers in Vocabulary (not the maker's numbers). A code point that
+// is not in the vocabulary is kUnknown plus its value.
 struct Encoding {
   std::vector<std::uint32_t> tokens;
-  std::size_t bytes = 0;  // of their texts
+  std::size_t bytes = 0;  // of the tokens' texts
 };
 
 class Bpe {
@@ -43,28 +43,28 @@ class Bpe {
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
 
-  // How many tokens merges make of `piece`, which is not one as a whole.
+  // Returns how many tokens the merges make of `piece`, which must not be a token as a whole.
   std::size_t Count(std::string_view piece) const;
 
-  // `encoding` is that of the first bytes of `text`, or empty, and becomes that of all of it;
-  // tokens at its end may be taken back.
+  // `encoding` is that of the first bytes of `text`, or empty; it becomes that of the whole. Tokens
+  // at its end may be replaced.
   void Extend(std::string_view text, Encoding* encoding) const;
 
-  // Takes tokens off the end until at most `bytes` are left.
+  // Removes tokens from the end until at most `bytes` are left.
   void Shorten(std::size_t bytes, Encoding* encoding) const;
 
-  // Whether the encoding of two tokens' texts joined is these two. Only for monotone vocabularies.
+  // Returns true if the two encode their joined texts. Only for monotone vocabularies.
   bool IsJoint(std::uint32_t left, std::uint32_t right) const;
 
-  // Bytes of text of an inner number, and the tokens that are sent for it.
+  // Return the bytes of an inner number's text, and the number of tokens sent for it.
   std::size_t Bytes(std::uint32_t inner) const;
   std::size_t Sent(std::uint32_t inner) const;
 
  private:
-  // Appends the encoding of `text`, merged alone.
+  // Appends the encoding of `text`, merged separately.
   void Merge(std::string_view text, std::vector<std::uint32_t>* tokens) const;
   void MergeByQueue(std::string_view text, std::vector<std::uint32_t>* tokens) const;
-  // The base symbols of `text` into `symbols`, which has room for one a byte; how many.
+  // Writes the base symbols of `text` to `symbols` (room for one per byte); returns their number.
   std::size_t Symbols(std::string_view text, std::uint32_t* symbols) const;
   std::uint32_t Pair(std::uint32_t left, std::uint32_t right) const {
     return (left | right) & kUnknown ? kNone : vocabulary_->Merge(left, right);

@@ -1,4 +1,4 @@
-// Exact counts by a vocabulary: cl100k, o200k, and those of GGUF and tokenizer.json files.
+// Counts exactly by a vocabulary: cl100k, o200k, and those of GGUF and tokenizer.json files.
 //
 //   auto counter = MakeBpeCounter({.name = "o200k_base", .vocabulary = vocabulary});
 //
@@ -29,7 +29,7 @@
 
 namespace dossier::tokens {
 
-// The counts of pieces that were merged lately: texts repeat their rare words.
+// Caches the counts of recently merged pieces, because texts repeat their rare words.
 //
 //   RecentPieces recent(text.size());
 //   RecentPieces::Entry& known = recent.At(wanted);
@@ -39,16 +39,16 @@ namespace dossier::tokens {
 
 class RecentPieces {
  public:
-  static constexpr std::size_t kLongest = 16;  // bytes of a piece that is remembered
-  // Bytes of text; below, remembering pieces costs more than it saves.
+  static constexpr std::size_t kLongest = 16;  // bytes of a piece that is cached
+  // Bytes of text below which the cache costs more than it saves.
   static constexpr std::size_t kWorthIt = 1 << 10;
 
-  // For texts of `bytes` in all: what is cleared first must be little beside counting them.
+  // `bytes`: total size of the texts; clearing the cache must cost little compared to counting.
   explicit RecentPieces(std::size_t bytes)
       : entries_(std::clamp(std::bit_floor(bytes / 16), kFewest, kMost)) {}
 
   struct Entry {
-    std::uint64_t head = 0, tail = 0;  // the piece, zeros behind it
+    std::uint64_t head = 0, tail = 0;  // the piece, padded with zeros
     std::uint32_t bytes = 0, tokens = 0;
 
     bool Is(const Entry& other) const {
@@ -56,7 +56,7 @@ class RecentPieces {
     }
   };
 
-  // The entry where `piece` is, or would be.
+  // Returns the entry where `piece` is or would be.
   Entry& At(const Entry& piece) {
     const std::uint64_t hash = internal::Mix(piece.head ^ internal::Mix(piece.tail + piece.bytes));
     return entries_[hash >> 40 & (entries_.size() - 1)];
@@ -66,10 +66,10 @@ class RecentPieces {
   static constexpr std::size_t kFewest = 64;
   static constexpr std::size_t kMost = 4096;  // 96 KiB: stays in the second-level cache
 
-  std::vector<Entry> entries_;  // a power of two of them
+  std::vector<Entry> entries_;  // the number is a power of two
 };
 
-// Texts, split and encoded piece by piece.
+// Splits texts and encodes them piece by piece.
 //
 //   BpeText encoder(vocabulary, {}, nullptr);
 //   std::size_t tokens = encoder.Count("Which package is the largest?");
@@ -78,7 +78,7 @@ class RecentPieces {
 //
 // Valid UTF-8 only. Thread-safety: immutable.
 
-// The token of each byte, for code points that a vocabulary does not have.
+// The token of each byte, for code points that are not in the vocabulary.
 using ByteIds = std::array<TokenId, 256>;
 
 class BpeText {
@@ -93,19 +93,19 @@ class BpeText {
   std::size_t Count(std::string_view text) const;
   void Encode(std::string_view text, std::vector<TokenId>* out) const;
 
-  // False: pieces are what a PCRE2 pattern says, and nothing is known about where they may end.
+  // False if a PCRE2 pattern makes the pieces, so that nothing is known about their borders.
   bool has_rule() const { return bpe_.vocabulary().rule() != SplitRule::kPattern; }
-  // Whether the border `at` of two pieces of `text` stays one whatever is appended, and with it all
-  // borders before. False is always safe.
+  // Returns true if the piece border `at`, and all borders before it, stay whatever is appended.
+  // False is always safe.
   bool IsLastingBorder(std::string_view text, std::size_t at) const {
     const std::size_t end = LookAheadEnd(text, at);
-    // An added token ends what splitting sees. One that is chosen now may give way to a longer one
-    // that what is appended completes, so none may be where splitting looks.
+    // An added token ends what splitting sees. A token selected now may be replaced by a longer one
+    // that appended text completes, so there must be none where splitting looks.
     return end + added_.longest() <= text.size() && !added_.Occur(text, at, end + 1);
   }
 
   // Calls `use(begin, end, tokens)` for the pieces of `text` in order until it returns false.
-  // `begin` and `end` are places in `text`. `recent` may be null, and may have seen other texts.
+  // `begin` and `end` are offsets in `text`. `recent` may be null or already used for other texts.
   template <typename Use>
   void ForEachPiece(std::string_view text, RecentPieces* recent, Use&& use) const;
   template <typename Use>
@@ -166,10 +166,10 @@ void BpeText::ForEachPiece(std::string_view text, RecentPieces* recent, Use&& us
 struct BpeOptions {
   std::string name;
   std::shared_ptr<const Vocabulary> vocabulary;
-  AddedTokens added;                                       // matched before anything is split
+  AddedTokens added;                                       // matched before any splitting
   std::shared_ptr<const Pattern> pattern;                  // if the rule is kPattern
-  std::function<std::string(std::string_view)> normalize;  // may be empty; to valid UTF-8
-  std::optional<ByteIds> byte_ids;  // what an unknown code point's bytes are sent as
+  std::function<std::string(std::string_view)> normalize;  // may be empty; must return valid UTF-8
+  std::optional<ByteIds> byte_ids;  // the tokens for the bytes of unknown code points
 };
 
 std::shared_ptr<const Counter> MakeBpeCounter(BpeOptions options);

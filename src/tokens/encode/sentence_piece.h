@@ -1,16 +1,16 @@
-// SentencePiece's byte-pair encoding as llama.cpp runs it on models whose tokenizer is "llama".
+// SentencePiece's byte-pair encoding, as llama.cpp runs it for models whose tokenizer is "llama".
 //
 //   DOSSIER_ASSIGN_OR_RETURN(SentencePieces pieces, SentencePieces::Make(tokens));
 //   pieces.Encode("which file?", SentencePieces::Begin::kMarked, &ids);
 //
-// Spaces are written U+2581, often with one more in front of a text. Starting from code points, the
-// two neighbours that join into the token of the highest score are merged, the leftmost of equals,
-// until none join. A code point that is no token is sent as its bytes, the tokens <0x00> to <0xFF>.
-// All tokens take part, control tokens too: llama.cpp asks only whether a text is a token's.
+// Spaces are written as U+2581, often with one more before a text. Starting from code points, the
+// two neighbours whose joined token has the highest score are merged, the leftmost of equals, until
+// none join. A code point that is not a token is sent as its bytes, the tokens <0x00> to <0xFF>.
+// All tokens take part, including control tokens: llama.cpp only checks if a text is a token's.
 //
-// Two code points that stand side by side in no token are never merged across. Such places, the
-// starts of words in most vocabularies, cut a text into pieces that are encoded one by one. A piece
-// of n code points costs O(n log n).
+// Merges never cross two code points that are adjacent in no token. Such places, which are the
+// starts of words in most vocabularies, split a text into pieces that are encoded one by one. A
+// piece of n code points takes O(n log n).
 //
 // Thread-safety: immutable.
 
@@ -34,31 +34,31 @@ namespace dossier::tokens {
 
 class SentencePieces {
  public:
-  static constexpr char32_t kMark = 0x2581;  // what stands for a space
+  static constexpr char32_t kMark = 0x2581;  // replaces a space
   static constexpr std::string_view kMarkText = "\u2581";
 
   struct Token {
     std::string_view text;  // copied
     float score = 0;
   };
-  // Whether a mark is put in front of a text.
+  // Whether a mark is added before a text.
   enum class Begin : std::uint8_t { kMarked, kAsItIs };
 
   SentencePieces(SentencePieces&&) = default;
   SentencePieces& operator=(SentencePieces&&) = default;
 
-  // Tokens by number. Errors: kDamaged: too many, one too long, a score that is no number;
-  // kUnavailable: a byte without a token.
+  // `tokens` are ordered by number. Errors: kDamaged: too many, one too long, a score that is not a
+  // number; kUnavailable: a byte without a token.
   static Result<SentencePieces> Make(const std::vector<Token>& tokens);
 
-  // Appends the tokens of `text`, valid UTF-8.
+  // Appends the tokens of `text`, which must be valid UTF-8.
   void Encode(std::string_view text, Begin begin, std::vector<TokenId>* out) const;
 
-  // Appends the tokens of one piece, spaces marked.
+  // Appends the tokens of one piece with marked spaces.
   void EncodePiece(std::string_view piece, std::vector<TokenId>* out) const;
 
-  // Calls `use(end, piece)` for the pieces of `text` in order: where each ends in `text`, and its
-  // text with spaces marked. The first ends at 0 if it is only the mark that is put in front.
+  // Calls `use(end, piece)` for the pieces of `text` in order, with the end in `text` and the
+  // piece's text with marked spaces. The first ends at 0 if it is only the added mark.
   template <typename Use>
   void ForEachPiece(std::string_view text, Begin begin, Use&& use) const;
 
@@ -79,11 +79,11 @@ class SentencePieces {
     return found == tokens_.end() ? nullptr : &found->second;
   }
 
-  std::vector<char> texts_;  // of tokens_; a vector, because moving it leaves its bytes in place
+  std::vector<char> texts_;  // of tokens_; a vector, because moving it keeps its bytes in place
   std::unordered_map<std::string_view, Known> tokens_;
-  std::unordered_set<std::uint64_t> neighbours_;  // pairs of code points side by side in tokens
+  std::unordered_set<std::uint64_t> neighbours_;  // code points adjacent in tokens
   std::array<TokenId, 256> byte_tokens_ = {};
-  std::size_t longest_ = 0;  // bytes of a token
+  std::size_t longest_ = 0;  // most bytes of a token
 };
 
 template <typename Use>
@@ -106,14 +106,13 @@ void SentencePieces::ForEachPiece(std::string_view text, Begin begin, Use&& use)
   use(text.size(), std::string_view(piece));
 }
 
-// Exact counts by a SentencePiece vocabulary, equal to llama-server's /tokenize without special
-// tokens.
+// Counts exactly by a SentencePiece vocabulary, as llama-server's /tokenize without special tokens.
 //
 //   auto counter = MakeSentencePieceCounter({.name = "gguf:model.gguf",
 //                                            .pieces = std::move(pieces),
 //                                            .added = AddedTokens(std::move(tokens))});
 //
-// The starts of a text and of what follows an added token get a mark, if the model asks for one.
+// A mark is added at the start of a text and after an added token, if the model requires it.
 // Thread-safety: as Counter.
 
 struct SentencePieceOptions {

@@ -1,14 +1,14 @@
-// Counts of texts seen before, by the SHA-256 of the text and the encoding.
+// Caches token counts of texts by the SHA-256 of the text and the encoding.
 //
 //   CountCache cache = CountCache::Open(folder, "o200k_base");
 //   const std::int64_t tokens = cache.CountText(text, *counter);   // counts it only if it is new
 //   cache.Save();
 //
-// One file an encoding, FOLDER/ENCODING.counts: records of 48 bytes, each the hash, the count and a
-// check of both. Records are appended under a lock, so processes may share a file; a record that a
-// killed process left half written is cut off by the next one that saves, and one that does not
-// match its check is passed over. A file above 16 MiB is started again. The cache changes time,
-// never numbers; what goes wrong with it costs only the time it would have saved.
+// One file per encoding, FOLDER/ENCODING.counts: records of 48 bytes, each with the hash, the count
+// and a checksum of both. Records are appended under a lock, so processes may share a file; a
+// record that a killed process left incomplete is cut off by the next one that saves, and one with
+// a wrong checksum is skipped. A file above 16 MiB is started again. The cache affects only time,
+// never counts; its failures only cost the time that it would have saved.
 //
 // Thread-safety: one owner.
 
@@ -27,13 +27,13 @@ namespace dossier::tokens {
 
 class CountCache {
  public:
-  // Reads what is there; an empty `folder` keeps nothing. `encoding` names the vocabulary exactly:
-  // Opened::identity.
+  // Reads the existing file; with an empty `folder` nothing is stored. `encoding` identifies the
+  // vocabulary exactly: Opened::identity.
   static CountCache Open(const std::string& folder, std::string_view encoding);
 
-  // The count of `text` by `counter`, from the cache if it is there. Short texts are just counted.
+  // The count of `text` by `counter`, from the cache if possible. Short texts are always counted.
   std::int64_t CountText(std::string_view text, const Counter& counter);
-  // Writes the counts made since the last save. False if that failed, which only costs time later.
+  // Writes the counts since the last save. False if that failed, which only costs time later.
   bool Save();
 
   std::size_t size() const { return counts_.size(); }
@@ -52,7 +52,7 @@ class CountCache {
   static std::uint64_t Check(const Record& record);
   void Read(std::string_view bytes);
 
-  std::string path_;  // empty: nothing is kept
+  std::string path_;  // empty: nothing is stored
   std::unordered_map<std::array<std::uint64_t, 4>, std::int64_t, HashOfHash> counts_;
   std::string new_records_;
 };

@@ -1,4 +1,4 @@
-// Counters by the name of their encoding.
+// Opens counters by the name of their encoding.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Opened opened, Open("o200k_base", DefaultDataPaths()));
 //   if (!opened.warning.empty()) say("warning: " + opened.warning);
@@ -7,9 +7,9 @@
 // Names: cl100k_base, o200k_base, gguf:FILE (a model file's own vocabulary), hf:FILE (a
 // tokenizer.json), chars, bytes.
 //
-// The tables of the public encodings lie in share/dossier; those of model files are made when first
-// needed, 0.3 s for 150,000 tokens, and kept in the user's cache folder under the hash of what they
-// were made from. Opening a table takes about a millisecond. Thread-safety: functions over files.
+// The tables of public encodings are in share/dossier; those of model files are made on first use,
+// in 0.3 s for 150,000 tokens, and kept in the user's cache folder under the hash of their source.
+// Opening a table takes about a millisecond. Thread-safety: functions over files.
 
 #ifndef DOSSIER_TOKENS_FILES_OPEN_H_
 #define DOSSIER_TOKENS_FILES_OPEN_H_
@@ -26,10 +26,10 @@ namespace dossier::tokens {
 
 struct DataPaths {
   std::string tables;  // folder of NAME.vocab
-  std::string cache;   // folder for tables of model files and for counts; empty: none are kept
+  std::string cache;   // folder for tables of model files and for counts; empty: nothing is kept
 };
 
-// share/dossier beside the folder of the running program, and the user's cache folder.
+// Returns share/dossier beside the program's folder, and the user's cache folder.
 // DOSSIER_TOKEN_TABLES, if set, is the folder of the tables.
 DataPaths DefaultDataPaths();
 
@@ -37,14 +37,14 @@ struct Opened {
   std::shared_ptr<const Counter> counter;
   std::string
       identity;  // names the vocabulary itself, not its file: for CountCache; empty if not exact
-  std::string warning;  // of a table that is missing or damaged: counts are estimates
+  std::string warning;  // the table is missing or damaged, so counts are estimates
 };
 
-// Errors: kUsage for a name that is none, with the nearest; kNotFound, kDamaged, kUnavailable for a
-// file after gguf: or hf:, naming it.
+// Errors: kUsage for an unknown name, with the nearest one; kNotFound, kDamaged, kUnavailable for
+// the file after gguf: or hf:, naming it.
 Result<Opened> Open(std::string_view encoding, const DataPaths& paths);
 
-// The names, for messages and help.
+// Returns the names, for messages and help.
 std::vector<std::string> EncodingNames();
 
 }  // namespace dossier::tokens

@@ -1,11 +1,11 @@
-// The splitting rules as types, so that the loops over pieces are compiled for each.
+// The splitting rules as types, so that the loops over pieces are compiled for each rule.
 //
 //   VisitRule(rule, [&](auto piece_end) {
 //     for (std::size_t at = 0; at < text.size();) at = piece_end(text, at);
 //   });
 //
-// Internal to `tokens`; NextPiece (tokens/split/splitter.h) is the plain form. Valid UTF-8 only.
-// Thread-safety: pure functions.
+// Internal to `tokens`; NextPiece (tokens/split/splitter.h) is the ordinary interface. Valid UTF-8
+// only. Thread-safety: pure functions.
 
 #ifndef DOSSIER_TOKENS_SPLIT_SPLIT_RULES_H_
 #define DOSSIER_TOKENS_SPLIT_SPLIT_RULES_H_
@@ -19,7 +19,7 @@
 
 namespace dossier::tokens::internal {
 
-// What a code point is to a token splitter: \p{Lu}, \p{N}, \s and so on, folded into seven classes.
+// The class of a code point for token splitting: \p{Lu}, \p{N}, \s and so on in seven classes.
 //
 //   ClassOf(U'é')        // CharClass::kLower
 //
@@ -32,7 +32,7 @@ enum class CharClass : std::uint8_t {
   kLetter,  // \p{Lm} \p{Lo}
   kMark,    // \p{M}
   kNumber,  // \p{N}
-  kSpace,   // \s, line ends included
+  kSpace,   // \s, including line ends
 };
 
 constexpr bool IsLetter(CharClass c) { return c >= CharClass::kUpper && c <= CharClass::kLetter; }
@@ -45,7 +45,7 @@ constexpr CharClass TableClass(char32_t c) {
 }
 }  // namespace internal
 
-// `c` at most U+10FFFF.
+// `c` must be at most U+10FFFF.
 inline CharClass ClassOf(char32_t c) { return internal::TableClass(c); }
 
 inline constexpr std::array<CharClass, 128> kAsciiClasses = [] {
@@ -59,7 +59,7 @@ struct ClassifiedChar {
   std::uint32_t bytes;  // 1 to 4
 };
 
-// The code point that starts at `p`. The text must be valid UTF-8: nothing is checked.
+// Classifies the code point that starts at `p`. The text must be valid UTF-8: nothing is checked.
 inline ClassifiedChar ClassifyAt(const char* p) {
   const auto byte = [p](std::size_t i) {
     return static_cast<char32_t>(static_cast<unsigned char>(p[i]));
@@ -93,7 +93,7 @@ inline constexpr ClassSet kNumbers = Only(CharClass::kNumber);
 
 constexpr bool IsLineEnd(char c) { return c == '\n' || c == '\r'; }
 
-// The end of the run of code points of `set` that starts at `at`.
+// Returns the end of the run of code points in `set` that starts at `at`.
 template <ClassSet set>
 std::size_t RunEnd(std::string_view text, std::size_t at) {
   while (at < text.size()) {
@@ -106,8 +106,8 @@ std::size_t RunEnd(std::string_view text, std::size_t at) {
 
 enum class Contractions : std::uint8_t { kAnyCase, kLowerCase };
 
-// The bytes of 's 't 're 've 'm 'll 'd at `at`, 0 if there is none. Any case includes U+017F, which
-// folds to s.
+// Returns the bytes of 's 't 're 've 'm 'll 'd at `at`, or 0. kAnyCase includes U+017F, which folds
+// to s.
 template <Contractions kind>
 std::size_t ContractionBytes(std::string_view text, std::size_t at) {
   if (at + 1 >= text.size() || text[at] != '\'') return 0;
@@ -124,7 +124,7 @@ std::size_t ContractionBytes(std::string_view text, std::size_t at) {
   return long_s ? 3 : 0;
 }
 
-// \p{N}{1,most} at `at`, where a number is; most 0: no limit.
+// Matches \p{N}{1,most} at `at`, where a number must be; most 0: no limit.
 template <int most>
 std::size_t NumberEnd(std::string_view text, std::size_t at) {
   for (int count = 0; at < text.size() && (most == 0 || count < most); ++count) {
@@ -138,8 +138,8 @@ std::size_t NumberEnd(std::string_view text, std::size_t at) {
 enum class SpaceAtEnd : std::uint8_t { kCutAtLineEnd, kWhole };
 enum class LineEndRule : std::uint8_t { kCut, kPlain };
 
-// White space that nothing else took: up to the last line end of the run, else all but the last
-// code point, which belongs to what follows: \s*[\r\n]+|\s+(?!\S)|\s+
+// Matches white space that no other rule took: up to the last line end of the run, else all but the
+// last code point, which belongs to what follows: \s*[\r\n]+|\s+(?!\S)|\s+
 template <SpaceAtEnd end_rule, LineEndRule line_rule>
 std::size_t SpaceEnd(std::string_view text, std::size_t at) {
   std::size_t end = at, last = at, after_line = 0;
@@ -155,7 +155,7 @@ std::size_t SpaceEnd(std::string_view text, std::size_t at) {
   return end == text.size() || last == at ? end : last;
 }
 
-// ` ?[^\s\p{L}\p{N}]+` and then bytes of `tail`; `at` itself if there is none.
+// Matches ` ?[^\s\p{L}\p{N}]+` and then bytes of `tail`; returns `at` if there is no match.
 template <char... tail>
 std::size_t SignsEnd(std::string_view text, std::size_t at) {
   const std::size_t start = text[at] == ' ' ? at + 1 : at;
@@ -165,7 +165,7 @@ std::size_t SignsEnd(std::string_view text, std::size_t at) {
   return end;
 }
 
-// cl100k and what was made from it.
+// cl100k and the rules derived from it.
 template <int digits, SpaceAtEnd end_rule>
 struct Cl100kLike {
   std::size_t operator()(std::string_view text, std::size_t at) const {
@@ -186,7 +186,7 @@ struct Cl100kLike {
 };
 
 struct O200k {
-  // U*L+ or U+L* from `at`; `at` itself if neither is there.
+  // Matches U*L+ or U+L* from `at`; returns `at` if neither matches.
   static std::size_t WordEnd(std::string_view text, std::size_t at) {
     std::size_t end = at, after_both = 0;
     bool last_is_both = false;
@@ -200,7 +200,8 @@ struct O200k {
       last_is_both = c.cls != CharClass::kUpper;
       if (last_is_both) after_both = end;
     }
-    // L+ takes what is upper and lower at once back from U*; capitals behind it stay out.
+    // L+ takes code points that count as both upper and lower back from U*; capitals after them
+    // stay out.
     return after_both != 0 && !last_is_both ? after_both : end;
   }
 
@@ -210,8 +211,7 @@ struct O200k {
     if (!IsLineEnd(text[at])) {
       const std::size_t start = IsLetter(first.cls) ? at : at + first.bytes;
       std::size_t end = WordEnd(text, start);
-      // A mark may be the sign before a word, a capital after it excluded: then it is a word
-      // itself.
+      // A mark may be the sign before a word, unless a capital follows: then it is a word itself.
       if (first.cls == CharClass::kMark && !HasLower(text, start, end)) end = WordEnd(text, at);
       const bool word = end > start || first.cls == CharClass::kMark;
       if (word) return end + ContractionBytes<Contractions::kAnyCase>(text, end);
@@ -221,7 +221,7 @@ struct O200k {
   }
 
  private:
-  // Whether the word [start, end) matched by U*L+, not only by U+L*.
+  // Returns true if the word [start, end) matched by U*L+, not only by U+L*.
   static bool HasLower(std::string_view text, std::size_t start, std::size_t end) {
     for (std::size_t at = start; at < end;) {
       const ClassifiedChar c = ClassifyAt(text.data() + at);
