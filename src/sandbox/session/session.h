@@ -36,8 +36,8 @@ Result<Dialect> ParseDialect(std::string_view name);
 // A text that code sees as `context` (or as one of its documents). The worker maps `fd` read-only;
 // the text is never sent in a message. Must be valid UTF-8.
 struct Context {
-  std::string name;  // a sealed memfd or a file of the content store; the caller keeps it
-  int fd = -1;       // a sealed memfd or a file of the content store; stays the caller's
+  std::string name;  // base name, for open("events.ndjson")
+  int fd = -1;       // a sealed memfd or a file of the content store; the caller keeps it
   std::uint64_t bytes = 0, characters = 0;
   Json meta;  // contextMeta of this document; null if there is none
   // How many copies code may hold beside its own memory before the session counts as too large.

@@ -43,8 +43,8 @@ class ZygoteClient;
 // A process that waits for its `open` message, or one that was ordered and may not exist yet: then
 // it has neither `handle` nor `pid`, and messages to it wait in its socket.
 struct ForkedWorker {
-  UniqueFd socket;  // delivers one `exited` message
-  UniqueFd status;  // brings one `exited` message
+  UniqueFd socket;  // our end of the bridge
+  UniqueFd status;  // delivers one `exited` message
   UniqueFd handle;  // pidfd
   pid_t pid = 0;
   std::shared_ptr<ZygoteClient> zygote;  // the process ends with it; null if unknown

@@ -253,7 +253,7 @@ class IsolationPlan {
 
 class SelfTest {
  public:
-  // Forks the child that tries. Errors: kUnavailable.
+  // Forks the child that makes the attempts. Errors: kUnavailable.
   static Result<SelfTest> Start(IsolationPlan& plan);
   SelfTest(SelfTest&&) noexcept = default;
 
