@@ -40,10 +40,10 @@ struct StubTable {
 
 // Shares, 0 to 1. No item has more than two faults, so an engine that asks again gets its label.
 struct StubFaults {
-  double dropped = 0;  // of items: a label that was not offered
-  double foreign = 0;  // of replies: a sentence before, and words around each label
-  double prose = 0;    // of replies: cut off in the middle, with finish "length"
-  double cut = 0;      // of replies: they end in the middle, with the finish "length"
+  double dropped = 0;  // of items: their line is missing
+  double foreign = 0;  // of items: a label that was not offered
+  double prose = 0;    // of replies: a sentence before, and words around each label
+  double cut = 0;      // of replies: cut off in the middle, with finish "length"
   double busy = 0;     // of requests: status 429
   double broken = 0;   // of requests: status 500
 };
