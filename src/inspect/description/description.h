@@ -269,9 +269,9 @@ struct Part {
 
 struct Description {
   std::string name;  // base name; empty: unnamed content
-  std::string path;  // according to the extension
+  std::string path;  // as given
   Format format = Format::kPlainText;
-  std::optional<Format> named_format;  // what the extension says
+  std::optional<Format> named_format;  // according to the extension
   bool certain = false;                // the content proves the format, whatever the name
   std::string extension;               // ".json", in lower case
   std::string flavour;                 // geojson, notebook, string, number, boolean, null; of
