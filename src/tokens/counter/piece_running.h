@@ -44,7 +44,7 @@ enum class PartStart : std::uint8_t { kStart, kBorder };
 struct Tail {
   std::int64_t tokens = 0;
   CountedPart
-      lasting;  // up to the last border that nothing appended can move; of 0 bytes: there is none
+      lasting;  // up to the last border that appended text cannot move; 0 bytes: there is none
 };
 
 // A border that a text measured alone and the same text after another one have in common.

@@ -45,7 +45,7 @@ struct JsonVocabulary {
   std::vector<AddedTokens::Token> added;   // not special: matched as text
   std::shared_ptr<const Pattern> pattern;  // if source.rule is kPattern
   std::vector<NormalStep> steps;
-  std::optional<ByteIds> byte_ids;  // of the byte fall-back
+  std::optional<ByteIds> byte_ids;  // for the byte fallback
 };
 
 // Errors: kDamaged (not such a file, with the reason); kUnavailable (an unsupported kind, by name).
