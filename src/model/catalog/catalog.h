@@ -1,4 +1,4 @@
-// Which models there are, what each can do, and which one is meant.
+// The catalogue of models: what exists, what each can do, and which one the user means.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Catalog catalog, Catalog::Load(overrides));
 //   DOSSIER_ASSIGN_OR_RETURN(Choice choice, catalog.Choose({.name = "gpt-5-mini"}, environment));
@@ -28,38 +28,38 @@
 
 namespace dossier::model {
 
-// Where a provider's chat completions differ from OpenAI's own. Only the dialect "openai" reads it.
+// How a provider's chat completions differ from OpenAI's own. Only the dialect "openai" reads it.
 struct ChatForm {
   std::string prompt_mode;                 // sent as "prompt_mode"; empty: not sent
   std::string seed_name = "seed";          // or random_seed
-  std::string required_tool = "required";  // tool_choice where some tool must be called; or any
-  bool stream_options = true;              // false: refused, and usage comes unasked
+  std::string required_tool = "required";  // tool_choice if some tool must be called; or any
+  bool stream_options = true;              // false: refused, and usage comes without it
 };
 
-// One entry of data/models.yaml. Every fact has a date and a source there.
+// One entry of data/models.yaml, where every fact has a date and a source.
 struct Entry {
   std::string name, provider;  // "gpt-5-mini", "openai"
   assembly::Capability capability;
-  // Encoding of exact counts, "o200k_base"; with a ratio, the one whose counts times `ratio` are
-  // the estimate. Empty: by bytes.
+  // Encoding for exact counts, "o200k_base"; with a ratio, the encoding whose counts times `ratio`
+  // are the estimate. Empty: estimated from bytes.
   std::string tokenizer;
   std::optional<double> ratio;
   double bytes_per_token = 3.3, margin = 0.15;  // for estimates
-  // Nano-dollars for one token; unset: unknown.
+  // Nano-dollars per token; unset: unknown.
   std::optional<std::int64_t> price_input, price_cached, price_output;
   bool streaming = true, json_schema = false, grammar = false;
-  // The parameters that the model takes; it refuses the others or overlooks them.
+  // The parameters that the model accepts; it refuses or ignores all others.
   std::vector<std::string> sampling = {"temperature", "top_p", "seed", "stop"};
   bool tools = false, vision = false, thinking = false;
-  // What a reply may spend on thinking before its text begins, on top of the text's own cap.
+  // The most tokens of thinking before a reply's text, in addition to the text's cap.
   std::int64_t thinking_tokens = 0;
-  bool logprobs = false;  // replies can tell the log-probabilities of their tokens
+  bool logprobs = false;  // replies can include the log-probabilities of their tokens
   std::string max_tokens_name = "max_tokens";  // or max_completion_tokens
   ChatForm form;
   std::string as_of, source;
-  // The family whose facts these are, "gpt-4o*", where the model has no entry of its own.
+  // The family that the facts are from, "gpt-4o*", if the model has no entry of its own.
   std::string family;
-  // false: no file knows this very model; the facts are its family's, or careful ones.
+  // false: no file has this model; the facts are its family's, or conservative defaults.
   bool known = true;
 
   bool Takes(std::string_view parameter) const {
@@ -67,23 +67,23 @@ struct Entry {
   }
 };
 
-// The wire formats that providers speak, in the order of the table in model/dialects/dialect.cc.
+// The wire formats of the providers, in the order of the table in model/dialects/dialect.cc.
 inline constexpr std::array<std::string_view, 3> kDialectNames = {"openai", "anthropic", "gemini"};
 
 // How to reach a provider.
 struct Provider {
   std::string name, base_url;                   // "openai", "https://api.openai.com/v1"
   std::string dialect = "openai";               // model/dialects/dialect.h
-  std::vector<std::string> key_variables;       // looked at in order
-  std::vector<std::string> base_url_variables;  // the first that is set moves the provider
+  std::vector<std::string> key_variables;       // checked in order
+  std::vector<std::string> base_url_variables;  // the first one that is set replaces base_url
   std::string default_model;
   int concurrency = 16;  // requests in flight, unless the user says otherwise
 
   bool speaks_openai() const { return dialect == kDialectNames[0]; }
 };
 
-// What files of the form of data/models.yaml say. A family is an entry whose name ends in "*": it
-// counts for every model of its provider whose name begins so and that has no entry of its own; the
+// The content of files in the format of data/models.yaml. A family is an entry whose name ends in
+// "*": it applies to every model of its provider whose name has that prefix and no own entry; the
 // longest name wins.
 struct CatalogData {
   std::vector<Entry> entries, families;
@@ -94,7 +94,7 @@ struct Wanted {
   std::string name;                                     // "", "NAME" or "PROVIDER/NAME"
   std::string base_url;                                 // --base-url; as WholeAddress takes it
   std::string key_env;                                  // --key-env
-  std::string script;                                   // --script: of the scripted model
+  std::string script;                                   // --script: for the scripted model
   UserConfig config;                                    // model/catalog/user_config.h
   std::optional<std::chrono::sys_days> today;           // to warn of old facts; unset: no warning
   enum class Keys { kFind, kNone } keys = Keys::kFind;  // kNone: a replay sends nothing
@@ -102,76 +102,75 @@ struct Wanted {
 
 struct Choice {
   Entry entry;
-  Provider provider;       // base_url overridden where the user said so
+  Provider provider;       // base_url replaced if the user set it
   std::string model;       // as the provider knows it
   std::string key;         // empty: none needed; never logged
   std::string key_source;  // "OPENAI_API_KEY"
   std::string script;
   std::string why;  // "OPENAI_API_KEY is set"
   std::vector<std::string> warnings;
-  // What is assumed of a model that no file knows; a person is told it once a model. Empty:
-  // nothing.
+  // What is assumed about an unknown model; users are told once per model. Empty: nothing.
   std::string assumed;
-  // kYes: nobody named a model, and the address is not the provider's own: what the server lists
-  // counts more than `model`, which may be empty.
+  // kYes: no model was named, and the address is not the provider's own: the models that the server
+  // lists take precedence over `model`, which may be empty.
   enum class AskServer { kNo, kYes } ask_server = AskServer::kNo;
 };
 
-// What a token costs that was read from the provider's cache, in nano-dollars. Where the table has
-// no price for it, it is the input price times what the entry's cache rules say, and where these
-// say nothing the input price itself, which is never less than the true one.
+// The price of a token read from the provider's cache, in nano-dollars. If the table has no such
+// price, it is the input price times the factor of the entry's cache rules, or, without such rules,
+// the input price itself, which is never less than the true price.
 struct CachedPrice {
   double nano_usd = 0;
   enum class From { kTable, kCacheRules, kInput } from = From::kTable;
 };
-// Unset if the input price is unknown, too.
+// Unset if the input price is also unknown.
 std::optional<CachedPrice> CachedPriceOf(const Entry& entry);
 
-// The cost of `usage` by the entry's prices, in nano-dollars; unset if that of input or output is
-// unknown. Cached and written tokens are part of `usage.input`. Tokens that were written to the
-// cache at a price that the cache rules do not say cost the most that any provider asks.
+// Returns the cost of `usage` by the entry's prices, in nano-dollars; unset if the price of input
+// or output is unknown. Cached and written tokens are part of `usage.input`. Tokens written to the
+// cache at a price that the cache rules lack cost the most that any provider charges.
 std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry);
 
-// The most that tokens of `request` can cost: nothing is read from the provider's cache, and with
-// breakpoints all of the prompt is written to it. Unset if a price is unknown.
+// Returns the most that tokens of `request` can cost: nothing is read from the provider's cache,
+// and with breakpoints the whole prompt is written to it. Unset if a price is unknown.
 std::optional<TokenPrice> WorstPriceOf(const Entry& entry, const Request& request);
 
-// An address as people write it, "localhost:11434": http on this machine and https elsewhere where
-// no scheme stands there, and /v1 where there is no path ("/" is one).
+// Completes an address as users write it ("localhost:11434"): if it has no scheme, http on this
+// machine and https elsewhere; if it has no path, /v1 ("/" is a path).
 std::string WholeAddress(std::string_view text);
 
-// Where `models refresh` keeps what providers list, one file of the catalog's form for each.
+// Returns the folder where `models refresh` stores the providers' lists, one catalogue file each.
 std::string ModelListFolder(const std::string& data_folder);
 
 class Catalog {
  public:
-  // The built-in data/models.yaml, then each override file. Errors: kConfig with FILE:LINE:COL.
+  // Loads the built-in data, then each override file. Errors: kConfig with FILE:LINE:COL.
   static Result<Catalog> Load(const std::vector<std::string>& override_files);
 
-  // The built-in data, the lists that `models refresh` has kept, and the files that the user's
-  // config names.
+  // Loads the built-in data, the lists stored by `models refresh`, and the files named in the
+  // user's config.
   static Result<Catalog> LoadFor(const UserConfig& config);
 
-  // `environment` looks a variable up. Errors: kConfig (unknown model, nearest three), kAuth (no
-  // key for a named provider; the variables looked at, the local way).
+  // `environment` looks up a variable. Errors: kConfig (unknown model, nearest three), kAuth (no
+  // key for a named provider; names the variables checked and the local alternative).
   Result<Choice> Choose(
       const Wanted& wanted,
       const std::function<std::optional<std::string>(std::string_view)>& environment) const;
 
-  // What is known of a model: by its own entry, else its family's, else careful defaults.
+  // Returns a model's data: its own entry, else its family's, else conservative defaults.
   Entry EntryOf(std::string_view provider, std::string_view name) const;
-  // The provider of the family that a bare name belongs to; null: none. Families that take every
-  // name of a provider do not count.
+  // Returns the provider of the family that a bare name belongs to; null: none. Families that match
+  // all names of a provider do not count.
   const Provider* ProviderByFamily(std::string_view name) const;
   const Provider* FindProvider(std::string_view name) const;
-  // Of PROVIDER/MODEL; unset where there is no such provider.
+  // Splits PROVIDER/MODEL; unset if there is no such provider.
   struct ProviderModel {
     const Provider* provider;
-    std::string_view model;  // of the name that was given
+    std::string_view model;  // a part of the given name
   };
   std::optional<ProviderModel> SplitName(std::string_view name) const;
 
-  // The names of a provider's models.
+  // Returns the names of a provider's models.
   std::vector<std::string> NamesOf(std::string_view provider) const;
 
   const std::vector<Entry>& entries() const { return data_.entries; }
@@ -182,16 +181,16 @@ class Catalog {
   CatalogData data_;
 };
 
-// The counter of a model, by what its entry says of its tokenizer.
+// Opens the token counter of a model, according to its entry.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, OpenTokenizer(entry,
 //   tokens::DefaultDataPaths()));
 //
-// A public encoding: exact. With a ratio: its counts times that, within the entry's margin, 0.15 at
-// least. The local model: the vocabulary of its own weights file. Else by bytes. Thread-safety:
-// functions over files.
+// A public encoding: exact. With a ratio: its counts times the ratio, with the entry's margin, at
+// least 0.15. The local model: the vocabulary of its weights file. Otherwise: by bytes.
+// Thread-safety: functions over files.
 
-// Errors: kConfig for an entry that names no known encoding or a ratio out of range.
+// Errors: kConfig for an entry with an unknown encoding or a ratio out of range.
 Result<tokens::Opened> OpenTokenizer(const Entry& entry, const tokens::DataPaths& paths);
 
 }  // namespace dossier::model

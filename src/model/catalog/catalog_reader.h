@@ -1,9 +1,9 @@
-// Reads files of the form of data/models.yaml.
+// Reads files in the format of data/models.yaml.
 //
 //   DOSSIER_RETURN_IF_ERROR(ReadCatalogFile(text, "models.yaml", &data));
 //
-// A file adds entries and providers, or changes fields of those already there. A fact without date
-// and source does not pass. Thread-safety: pure functions.
+// A file adds entries and providers, or changes fields of existing ones. A fact without date and
+// source is refused. Thread-safety: pure functions.
 
 #ifndef DOSSIER_MODEL_CATALOG_CATALOG_READER_H_
 #define DOSSIER_MODEL_CATALOG_CATALOG_READER_H_
@@ -27,21 +27,21 @@ namespace dossier::model {
 // Errors: kConfig with FILE:LINE:COL.
 Status ReadCatalogFile(std::string_view text, std::string_view file, CatalogData* data);
 
-// The entry for a model that no file knows.
+// Returns the entry for a model that is in no file.
 Entry ConservativeEntry(std::string_view provider, std::string_view name);
 
-// What its family says of a model of `provider` (empty: of any); unset if it has none.
+// The entry that a model of `provider` (empty: any) gets from its family; unset if it has none.
 std::optional<Entry> EntryByFamily(const CatalogData& data, std::string_view provider,
                                    std::string_view name);
 
-// Typed fields of a YAML node, read or left as they are: the catalog's and the scripts' reader.
-// Only for .cc files of this module.
+// Reads typed fields of a YAML node, leaving absent ones unchanged; used for the catalogue and
+// scripts. Only for .cc files of this module.
 //
 //   return ReadYamlFile(text, "models.yaml", [&](const YamlPlace& root) {
 //     ReadCount(root["window"], entry.capability.window);    // absent: unchanged
 //   });
 //
-// All throw Misplaced with the place of the mistake; ReadYamlFile makes it an Error.
+// All functions throw Misplaced with the place of the mistake; ReadYamlFile turns it into an Error.
 // Thread-safety: pure functions.
 
 using Names = std::initializer_list<std::string_view>;
@@ -51,7 +51,7 @@ struct Misplaced {
   std::string reason;
 };
 
-// A node of a tree that outlives it, or the place of a key that is not there.
+// A node of a tree that must outlive it, or the place of a missing key.
 class YamlPlace {
  public:
   YamlPlace(const YamlNode& node) : node_(&node) {}  // NOLINT(google-explicit-constructor)
@@ -75,18 +75,18 @@ class YamlPlace {
 // Calls `read` with the root of the document. Errors: kConfig, "FILE:LINE:COL: reason".
 Status ReadYamlFile(std::string_view text, std::string_view file,
                     const std::function<void(const YamlPlace& root)>& read);
-// The same of a tree that is there already; a node on line 0 has no place: "FILE: reason".
+// The same for an existing tree; a node on line 0 has no place: "FILE: reason".
 Status ReadYamlTree(const YamlNode& root, std::string_view file,
                     const std::function<void(const YamlPlace& root)>& read);
 
 [[noreturn]] void FailAt(const YamlPlace& node, const std::string& reason);
 
-// `node` is a map whose keys are all in `known`.
+// Checks that `node` is a map whose keys are all in `known`.
 void CheckKeys(const YamlPlace& node, Names known);
 void ReadText(const YamlPlace& node, std::string& out);
 void ReadOneOf(const YamlPlace& node, std::span<const std::string_view> allowed, std::string& out);
 void ReadOneOf(const YamlPlace& node, Names allowed, std::string& out);
-// A word of a table as the value beside it. YAML's bare yes and no are words here.
+// Reads a word as the value next to it in a table. YAML's bare yes and no are words here.
 template <typename Value>
 void ReadWord(const YamlPlace& node,
               std::initializer_list<std::pair<std::string_view, Value>> words, Value& out) {
@@ -108,10 +108,10 @@ void ReadCount(const YamlPlace& node, std::int64_t& out);                 // abo
 void ReadCount(const YamlPlace& node, std::optional<std::int64_t>& out);  // null: unknown
 void ReadNumber(const YamlPlace& node, double least, double most, double& out);
 void ReadNumber(const YamlPlace& node, double least, double most, std::optional<double>& out);
-// One text, or a list of them.
+// Reads one text or a list of texts.
 void ReadTexts(const YamlPlace& node, std::vector<std::string>& out);
 void ReadNumbers(const YamlPlace& node, double least, double most, std::vector<double>& out);
-// Dollars for a million tokens as nano-dollars for one; null: unknown.
+// Reads dollars per million tokens as nano-dollars per token; null: unknown.
 void ReadPrice(const YamlPlace& node, std::optional<std::int64_t>& out);
 
 }  // namespace dossier::model

@@ -1,5 +1,5 @@
-// Where a provider's key comes from: --key-env, the provider's variables, key_cmd, the desktop's
-// secret service, a 0600 file; the first that has one.
+// Finds a provider's key: from --key-env, the provider's variables, key_cmd, the desktop's secret
+// service, or a 0600 file; the first source that has one is used.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(FoundKey key, FindKey(provider, {.key_env = "MY_KEY"}, environment,
 //   config)); key.source;    // "MY_KEY": for messages; the value never gets into one
@@ -21,35 +21,35 @@ namespace dossier::model {
 
 using Environment = std::function<std::optional<std::string>(std::string_view)>;
 
-// The value of a variable without blanks around it. Unset and empty are the same: both are how
-// people switch a variable off.
+// Returns the value of a variable without surrounding blanks. An empty value counts as unset,
+// because users switch variables off in either way.
 std::optional<std::string> Variable(const Environment& environment, std::string_view name);
 
 struct FoundKey {
-  std::string value;   // empty: there is none
+  std::string value;   // empty: none found
   std::string source;  // "OPENAI_API_KEY", "key_cmd pass", a path
 };
 
-// Errors: kAuth (a source that is named and fails, a key that is no header value).
+// Errors: kAuth (a named source that fails, or a key that cannot be a header value).
 Result<FoundKey> FindKey(const Provider& provider, std::string_view key_env,
                          const Environment& environment, const UserConfig& config);
 
-// Where FindKey would find a key of `provider` without --key-env: "OPENAI_API_KEY is set", "the key
-// file PATH is there". Nothing is read or run; what concerns all providers (`key_cmd`, `key_file`,
-// the secret service) does not count. Unset: nowhere.
+// Returns where FindKey would find a key of `provider` without --key-env: "OPENAI_API_KEY is set",
+// "the key file PATH is there". Nothing is read or run; sources for all providers (`key_cmd`,
+// `key_file`, the secret service) do not count. Unset: nowhere.
 enum class KeyPlaces { kVariables, kFiles };
 std::optional<std::string> KeyPlace(const Provider& provider, KeyPlaces places,
                                     const Environment& environment, const UserConfig& config);
 
-// The file that holds a provider's key, keys/PROVIDER in the folder of the configuration. Errors:
+// Returns the path of a provider's key file: keys/PROVIDER in the configuration folder. Errors:
 // kConfig if there is no home.
 Result<std::string> KeyFile(const Environment& environment, std::string_view provider);
-// Writes `key` there, mode 0600, its folder 0700. Errors: kAuth (no key, or no header value); kIo.
+// Writes `key` there, mode 0600, folder 0700. Errors: kAuth (no key, no valid header value); kIo.
 Status WriteKeyFile(const Environment& environment, std::string_view provider, std::string key);
-// False if there was none. Errors: kIo.
+// Returns false if there was none. Errors: kIo.
 Result<bool> RemoveKeyFile(const Environment& environment, std::string_view provider);
 
-// "OPENAI_API_KEY is not set and there is no file …": what FindKey looked at, for messages.
+// The places that FindKey checked, for messages: "OPENAI_API_KEY is not set and there is no …".
 std::string LookedAt(const Provider& provider, const Environment& environment);
 
 }  // namespace dossier::model

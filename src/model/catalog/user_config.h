@@ -1,5 +1,5 @@
-// What configuration says about models: `model`, provider access, and of the user's own dossier.yml
-// the sections `models` and `local`. Finding, merging and checking files is the module config's.
+// The configuration of models: `model`, provider access, and the sections `models` and `local` of
+// the user's own dossier.yml. The module config finds, merges and checks the files.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(UserConfig config, UserConfigOf(all_layers));   // config::Config
 //   // The user's file alone:
@@ -31,29 +31,29 @@
 
 namespace dossier::model {
 
-// Where a key comes from beside the environment.
+// Sources of a key besides the environment.
 struct KeyAccess {
   std::vector<std::string> command;  // argv; its first line of output is the key
   std::string file;                  // mode 0600
 };
 
 struct UserConfig {
-  std::string path;   // of the file, for messages; also if it does not exist
-  std::string model;  // "" if it names none
+  std::string path;   // of the file, for messages; set even if it does not exist
+  std::string model;  // "" if none is set
   std::vector<std::string> data_files;
   std::map<std::string, std::string> aliases;
-  KeyAccess access;                            // of any provider
-  std::map<std::string, KeyAccess> providers;  // before `access`
-  std::string local_server;                    // program; "" if it names none
+  KeyAccess access;                            // for any provider
+  std::map<std::string, KeyAccess> providers;  // take precedence over `access`
+  std::string local_server;                    // program; "" if none is set
   std::optional<Millis> local_idle;
   std::optional<std::int64_t> local_context;  // tokens
 };
 
 // Errors: kConfig with FILE:LINE:COL.
 Result<UserConfig> UserConfigOf(const config::Config& config);
-// As config::LoadUserFile. Errors: also kRefused for a file that others may write.
+// As config::LoadUserFile. Errors: also kRefused for a file that others can write.
 Result<UserConfig> ReadUserConfig(const std::string& path);
-// $XDG_CONFIG_HOME/dossier/dossier.yml; all defaults if there is none.
+// Reads $XDG_CONFIG_HOME/dossier/dossier.yml; all defaults if there is none.
 Result<UserConfig> LoadUserConfig();
 
 }  // namespace dossier::model

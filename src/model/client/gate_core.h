@@ -1,4 +1,4 @@
-// The gate with its timer given from outside, so that tests decide when time passes.
+// Makes a gate with a given timer, so that tests decide when time passes.
 //
 //   auto gate = MakeGate(client, {.concurrency = 4}, clock, timer);
 //
@@ -22,19 +22,19 @@ namespace dossier::model {
 std::unique_ptr<Gate> MakeGate(std::shared_ptr<Client> client, const GateOptions& options,
                                std::shared_ptr<const Clock> clock, std::shared_ptr<Timer> timer);
 
-// Fair between calls of a tree, first in, first out within one.
+// A queue that is fair between calls of a tree, and first in, first out within one.
 //
 //   FairQueue<int> queue;
 //   queue.Push("0.1", 7);
 //   std::optional<int> next = queue.Pop();     // takes turns between the keys that wait
 //
-// Thread-safety: none; the gate guards it.
+// Thread-safety: not thread-safe; the gate guards it.
 
 template <typename T>
 class FairQueue {
  public:
   void Push(const std::string& key, T value) { Lane(key).push_back(std::move(value)); }
-  // Before all others of its key: for a retry, which keeps its place.
+  // Inserts before all others of its key: for a retry, which keeps its place.
   void PushFront(const std::string& key, T value) { Lane(key).push_front(std::move(value)); }
 
   std::optional<T> Pop() {

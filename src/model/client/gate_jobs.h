@@ -1,10 +1,10 @@
-// The requests that the gate is working on, and the number that it sends at once.
+// The requests in the gate, and the number that it sends at once.
 //
 //   Concurrency most(16);
 //   if (in_flight < most.limit()) …
 //   most.TooMany(job.epoch);      // the server said 429: half as many from now on
 //
-// Thread-safety: none; the gate guards it.
+// Thread-safety: not thread-safe; the gate guards it.
 
 #ifndef DOSSIER_MODEL_CLIENT_GATE_JOBS_H_
 #define DOSSIER_MODEL_CLIENT_GATE_JOBS_H_
@@ -22,9 +22,9 @@
 
 namespace dossier::model {
 
-// One request on its way, with all its attempts.
+// A request in progress, with all its attempts.
 struct Job {
-  // kDelivering: one thread owns the job, to decide or to call its sink; others leave it alone.
+  // kDelivering: one thread owns the job, to decide or to call its sink; others must not touch it.
   enum class State { kNew, kQueued, kSending, kWaiting, kDelivering, kDone };
 
   std::shared_ptr<const Request> request;
@@ -36,20 +36,20 @@ struct Job {
 
   // Guarded by the core's mutex.
   State state = State::kNew;
-  int attempt = 0;          // of the one that is queued, sent or waited for; from 1
-  Reservation held;         // of the attempt in flight, or its place among those that wait for some
-  std::int64_t prompt = 0;  // tokens, by our own count
-  std::optional<std::int64_t> cap;        // of the attempt in flight, if it is not the request's
+  int attempt = 0;                  // the one queued, sent or awaited; from 1
+  Reservation held;                 // of the attempt in flight, or its place among those that wait
+  std::int64_t prompt = 0;          // tokens, by our own count
+  std::optional<std::int64_t> cap;  // of the attempt in flight, if not the request's
   std::shared_ptr<CancelSource> sending;  // cancels the attempt in flight
   std::uint64_t cancel_id = 0, retry_timer = 0, limit_timer = 0;
-  std::uint64_t epoch = 0;  // of the concurrency when the attempt was sent
-  bool told = false;        // that it leaves
+  std::uint64_t epoch = 0;  // the concurrency's epoch when the attempt was sent
+  bool told = false;        // OnSending was called
   bool out_of_time = false, overran = false;
   Millis waited{0};
   std::string last_error;  // of the attempt before a retry
 };
 
-// Requests of one call of the tree share a lane: sub-calls that of the call which made them.
+// Requests of one call of the tree share a lane; sub-calls share one per parent call.
 inline std::string LaneOf(const Request& request) {
   if (request.purpose != Purpose::kSubcall && request.purpose != Purpose::kMap) {
     return request.path;
@@ -58,11 +58,11 @@ inline std::string LaneOf(const Request& request) {
   return (dot == std::string::npos ? std::string() : request.path.substr(0, dot)) + "/";
 }
 
-// The answers of a server that has too much to do: rate limited, overloaded.
+// Status codes of an overloaded server: rate limited, overloaded.
 inline bool SaysTooMuch(int status) { return status == 429 || status == 503 || status == 529; }
 
-// Halves when the server says that it is too much, grows by one for each window of successes.
-// Failures of requests sent before the last halving say nothing new.
+// Halves when the server is overloaded, and grows by one for each window of successes. Failures of
+// requests sent before the last halving are ignored.
 class Concurrency {
  public:
   explicit Concurrency(int most) : most_(std::max(1, most)), limit_(most_) {}

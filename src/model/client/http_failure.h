@@ -1,4 +1,4 @@
-// Turns a provider's HTTP answer into an error of ours, with whether and when to try again.
+// Converts a provider's HTTP answer to one of our errors; decides whether and when to retry.
 //
 //   HttpFailure failed = MapHttpFailure({.status = 429, .headers = {{"retry-after", "1"}}}, where);
 //   sink->OnFailure(failed.failure);
@@ -22,18 +22,18 @@ namespace dossier::model {
 
 struct ProviderAnswer {
   int status = 0;
-  std::vector<std::pair<std::string, std::string>> headers;  // names in any case
+  std::vector<std::pair<std::string, std::string>> headers;  // names in any letter case
   std::string body;                                          // hostile
 };
 
-// Whom an error is about.
+// The provider and model that an error is about.
 struct FailureTarget {
   std::string provider, model;
   std::string key_source;           // "OPENAI_API_KEY"; never the key
-  std::string key;                  // removed wherever it occurs in a message
-  std::vector<std::string> models;  // for the nearest names
+  std::string key;                  // removed from all messages
+  std::vector<std::string> models;  // to suggest the nearest names
   std::int64_t window = 0, prompt_tokens = 0;
-  std::string way_out;  // for a prompt that is too long, beside a larger window: " or …"
+  std::string way_out;  // advice for a prompt that is too long, beside a larger window: " or …"
 };
 
 struct HttpFailure {
@@ -44,17 +44,17 @@ struct HttpFailure {
 HttpFailure MapHttpFailure(const ProviderAnswer& answer, const FailureTarget& target,
                            Clock::Wall now);
 
-// The longest wait that the headers ask for: Retry-After (seconds or date), retry-after-ms,
+// Returns the longest wait in the headers: Retry-After (seconds or date), retry-after-ms,
 // x-ratelimit-reset-requests and -tokens ("1s", "6m0s").
 std::optional<Millis> RetryAfter(const ProviderAnswer& answer, Clock::Wall now);
 
-// Shorter keys and values of headers ("1", "eu") stand in any text.
+// Shorter keys and header values ("1", "eu") may occur in any text.
 inline constexpr std::size_t kShortestSecret = 8;
 inline constexpr std::string_view kInsteadOfKey = "[redacted:key]";
-// An error's text without the key; a short one is taken out where it stands as a word of its own.
+// Returns an error's text without the key; a short key is only removed where it is a whole word.
 std::string WithoutKey(std::string_view text, std::string_view key);
 
-// The first 200 characters of `body`, on one line, valid UTF-8, without secrets.
+// Returns the first 200 characters of `body` on one line, as valid UTF-8, without secrets.
 std::string Excerpt(std::string_view body, std::string_view key);
 
 }  // namespace dossier::model

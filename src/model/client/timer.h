@@ -1,12 +1,12 @@
-// Runs tasks later, all on one thread, so that waiting costs no thread each.
+// Runs tasks later, all on one thread, so that waiting does not cost a thread each.
 //
 //   auto timer = MakeThreadTimer(SystemClock());
 //   std::uint64_t id = timer->At(clock->Now() + Millis(500), [] { Retry(); });
 //   timer->Forget(id);
 //
-// Tasks must not block. Tasks of the same time run in the order they were given. The destructor
-// waits for the thread: no task owns the timer, and what cancels a request reaches it by a
-// TimerLink. Thread-safety: all methods from any thread, also from a task.
+// Tasks must not block. Tasks with the same time run in order. The destructor waits for the thread,
+// so no task may own the timer; code that cancels a request reaches it through a TimerLink.
+// Thread-safety: all methods may be called from any thread, also from a task.
 
 #ifndef DOSSIER_MODEL_CLIENT_TIMER_H_
 #define DOSSIER_MODEL_CLIENT_TIMER_H_
@@ -24,27 +24,27 @@ namespace dossier::model {
 class Timer {
  public:
   virtual ~Timer() = default;  // tasks that are not due yet never run
-  // Runs `task` at `when`; at once if that is past. Never runs it before it returns.
+  // Runs `task` at `when`, or at once if that is past, but never before this returns.
   virtual std::uint64_t At(Clock::Steady when, std::function<void()> task) = 0;
-  // The task does not start any more; it may be running.
+  // Prevents the task from starting; it may be running already.
   virtual void Forget(std::uint64_t id) = 0;
 
-  // As soon as possible.
+  // Runs a task as soon as possible.
   void Post(std::function<void()> task) { At(Clock::Steady::min(), std::move(task)); }
 };
 
-// A way to a timer that may have ended by then, without a share in it. Thread-safety: all methods
+// A non-owning reference to a timer that may have ended. Thread-safety: all methods may be called
 // from any thread.
 class TimerLink {
  public:
   explicit TimerLink(Timer& timer) : timer_(&timer) {}
-  // Nothing happens once the link is cut.
+  // Does nothing once the link is cut.
   void At(Clock::Steady when, std::function<void()> task) {
     std::lock_guard lock(mutex_);
     if (timer_) timer_->At(when, std::move(task));
   }
   void Post(std::function<void()> task) { At(Clock::Steady::min(), std::move(task)); }
-  // The timer's owner calls it before the timer ends.
+  // The timer's owner calls this before the timer ends.
   void Cut() {
     std::lock_guard lock(mutex_);
     timer_ = nullptr;
@@ -55,7 +55,7 @@ class TimerLink {
   Timer* timer_;
 };
 
-// One thread, started by the first task.
+// Uses one thread, started by the first task.
 std::shared_ptr<Timer> MakeThreadTimer(std::shared_ptr<const Clock> clock);
 
 }  // namespace dossier::model

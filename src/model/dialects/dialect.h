@@ -1,5 +1,5 @@
-// How one provider speaks: addresses, headers, requests out, hostile replies in. What all share
-// (transport, server-sent events, limits, failures) is in provider_client.cc.
+// The wire format of a provider: addresses, headers, requests, and hostile replies. What providers
+// share (transport, server-sent events, limits, failures) is in provider_client.cc.
 //
 //   const WireDialect& dialect = *FindDialect("anthropic");
 //   WireRequest wire = dialect.build(request, {.entry = entry, .provider = "anthropic"});
@@ -24,49 +24,49 @@
 
 namespace dossier::model {
 
-// No reply may be larger, streamed or not.
+// No reply may be larger, whether streamed or not.
 inline constexpr std::size_t kMaxReplyBytes = 64u << 20;
 
 enum class Streaming { kYes, kNo };
 
 struct WireOptions {
   Entry entry;
-  std::string provider;  // "local" gets cache_prompt and grammar too
+  std::string provider;  // "local" also gets cache_prompt and grammar
   Streaming stream = Streaming::kYes;
 };
 
 struct WireRequest {
   std::string body;
-  std::vector<std::string> warnings;  // what the model does not take, and so was left out
+  std::vector<std::string> warnings;  // what the model does not accept and was left out
 };
 
-// A streamed reply, event by event.
+// Reads a streamed reply, event by event.
 class ReplyStream {
  public:
   virtual ~ReplyStream() = default;
-  // `data` of one event. Gives the new text, which may be empty.
-  // Errors: kNetwork ("malformed reply", or what the provider reports); what came before stays.
+  // Takes the `data` of one event. Returns the new text, which may be empty. Errors: kNetwork
+  // ("malformed reply", or the provider's report); what came before is kept.
   virtual Result<std::string> Add(std::string_view data) = 0;
-  // The reply so far; kCut if no finish came, and then its usage is estimated.
+  // Returns the reply so far; kCut if it did not finish, and then its usage is estimated.
   Reply Take();
 
   bool finished() const { return finished_; }
-  bool started() const { return started_; }  // something of the reply arrived
-  bool closed() const { return closed_; }    // the server said that nothing more will come
+  bool started() const { return started_; }  // part of the reply has arrived
+  bool closed() const { return closed_; }    // the server announced the end of the stream
   std::size_t thinking_bytes() const { return reply_.thinking.size(); }
-  // Of the last error: whether the provider says that it may pass (overloaded); unset: it is not an
-  // error that the provider reports.
+  // Whether the provider calls the last error temporary (overloaded); unset: the provider did not
+  // report it.
   std::optional<Failure::Retry> retry() const { return retry_; }
 
  protected:
-  // The place for the arguments of a tool call that come in pieces. Errors: an impossible index.
+  // Returns the index for tool call arguments that arrive in pieces. Errors: an impossible index.
   Result<std::size_t> ToolCallAt(std::int64_t index);
-  // Something of the reply arrived: what was said of its usage before is of a part.
+  // More of the reply arrived, so the usage reported before covers only a part.
   void Grew() {
     started_ = true;
     reply_.usage.estimated = true;
   }
-  // Puts blocks into the order in which they came; called by Take.
+  // Puts blocks into their original order; called by Take.
   virtual void Complete(Reply&) {}
 
   Reply reply_;
@@ -78,27 +78,27 @@ class ReplyStream {
 struct WireDialect {
   std::string_view name;     // "anthropic"
   std::string_view version;  // path before the target, unless the base address ends with one: "/v1"
-  // "/messages": what follows base address and version.
+  // "/messages": the path after base address and version.
   std::string (*target)(const Request& request, Streaming stream);
-  // "x-api-key: KEY", and what else every request carries; without a key only the rest.
+  // "x-api-key: KEY" and the headers of every request; without a key only the latter.
   std::vector<std::string> (*headers)(std::string_view key);
-  std::string_view list_query;  // behind the address of the list of models: "?limit=1000"
+  std::string_view list_query;  // query for the address of the model list: "?limit=1000"
   WireRequest (*build)(const Request& request, const WireOptions& options);
-  // Usage that is missing is left at 0 and marked as estimated.
-  // Errors: kNetwork ("malformed reply", with what is wrong), kFailed (refused by the provider).
+  // Missing usage stays 0 and is marked as estimated. Errors: kNetwork ("malformed reply", with the
+  // reason), kFailed (refused by the provider).
   Result<Reply> (*parse)(std::string_view body);
-  // Sets the usage that an answer of any kind says; without one that can be true nothing changes.
+  // Sets the usage that an answer of any kind reports; implausible values change nothing.
   void (*read_usage)(const Json& value, Reply& reply);
   std::unique_ptr<ReplyStream> (*stream)();
 };
 
 extern const WireDialect kOpenAiDialect, kAnthropicDialect, kGeminiDialect;
-// "openai", "anthropic", "gemini"; nullptr for any other name.
+// Finds "openai", "anthropic" or "gemini"; nullptr for any other name.
 const WireDialect* FindDialect(std::string_view name);
-// The same, and openai's for any other name: of the local server and of scripts.
+// The same, but openai's for any other name: for the local server and scripts.
 const WireDialect& DialectOf(std::string_view name);
 
-// Where `request` goes.
+// Returns the URL for `request`.
 std::string AddressOf(const WireDialect& dialect, std::string_view base_url, const Request& request,
                       Streaming stream);
 

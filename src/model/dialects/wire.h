@@ -1,5 +1,5 @@
-// What the dialects share: JSON that never fails on text of others, hostile values as plain ones.
-// Only for .cc files of this module. Thread-safety: pure functions.
+// Helpers that the dialects share: JSON that tolerates any text, and hostile values read as plain
+// ones. Only for .cc files of this module. Thread-safety: pure functions.
 
 #ifndef DOSSIER_MODEL_DIALECTS_WIRE_H_
 #define DOSSIER_MODEL_DIALECTS_WIRE_H_
@@ -19,14 +19,14 @@ inline constexpr std::size_t kMostToolCalls = 128;
 
 // Requests.
 
-// JSON is UTF-8: a stray byte would make the whole request invalid.
+// JSON must be UTF-8: a stray byte would make the whole request invalid.
 Json CleanText(std::string_view text);
-// "\n\nReply with one JSON value …": for models that know no schemas.
+// Returns "\n\nReply with one JSON value …": for models without schema support.
 std::string WordsForSchema(const Json& schema);
-// What the model refuses, in one sentence for each.
+// Returns a sentence for a parameter that the model does not accept.
 std::string LeftOut(const Request& request, std::string_view parameter);
-// Puts a parameter of sampling into a body, under `name` where the provider calls it otherwise; one
-// that the model does not take is left out, with a warning. An empty list is nothing.
+// Puts a sampling parameter into a body, under `name` if the provider calls it differently; one
+// that the model does not accept is left out, with a warning. An empty list is skipped.
 struct SamplingWriter {
   void operator()(std::string_view parameter, Json value, std::string_view name = {}) const;
 
@@ -36,16 +36,16 @@ struct SamplingWriter {
   std::vector<std::string>& warnings;
 };
 JsonArray StopList(const std::vector<std::string>& stops);
-// Ids of tool calls as a provider takes them: other characters become '_'.
+// Returns a tool call id with '_' for characters that providers refuse.
 std::string CleanCallId(std::string_view id);
 
-// Counts breakpoints down to the entry's most; anything but explicit caching takes none.
+// Limits breakpoints to the entry's maximum; without explicit caching there are none.
 class BreakpointBudget {
  public:
   explicit BreakpointBudget(const assembly::Capability& capability);
-  // Whether `block` ends with a breakpoint that may be sent.
+  // Returns true if `block` ends with a breakpoint that may be sent.
   bool Take(const assembly::Block& block);
-  // Its lifetime, if the provider offers it and it is not the default one.
+  // Returns the breakpoint's lifetime, if the provider offers it and it is not the default.
   std::optional<std::string> Lifetime(const assembly::Block& block) const;
 
  private:
@@ -56,30 +56,30 @@ class BreakpointBudget {
 // Replies.
 
 tl::unexpected<Error> MalformedReply(std::string_view what);
-// One value; invalid UTF-8 and halves of surrogates are replaced, with a warning.
+// Parses one value; invalid UTF-8 and lone surrogates are replaced, with a warning.
 Result<Json> ParseLenient(std::string_view text, std::vector<std::string>& warnings);
-// A number of tokens; 0 if it is none.
+// Returns a number of tokens, or 0 if it is not a number.
 std::int64_t TokensOf(const Json& object, std::string_view name);
-// The tokens at `name` of what `details` points to; nullopt if the provider does not say.
+// Returns the tokens at `name` in `details`; nullopt if the provider does not report them.
 std::optional<std::int64_t> TokensIfSaid(const Json* details, std::string_view name);
-// Whether `usage` says a number that can be true at `name`. Of others the reader marks the usage as
-// estimated: a limit must not be passed because a server says a negative or an absurd number.
+// Returns true if `usage` has a plausible number at `name`. Otherwise the reader marks the usage as
+// estimated: a server's negative or absurd number must not help to exceed a limit.
 bool IsCount(const Json& usage, std::string_view name, std::int64_t least);
-// Ends `reply` for a provider's reason, in any dialect and either case. A reason that is not known
-// to be a normal end cuts it. The first bad ending stays: what comes behind it undoes no cut.
+// Ends `reply` for a provider's reason, in any dialect and letter case. A reason that is not known
+// as a normal end counts as a cut. The first bad end is kept: later ones do not undo a cut.
 void EndReply(std::string_view reason, Reply& reply);
 Json ParseArguments(std::string_view text, std::string_view name,
                     std::vector<std::string>& warnings);
 // An error in the body of an answer or event: {"error": "text" or {message, type, …}}. Servers send
-// it with status 200 too.
+// it even with status 200.
 struct ReportedError {
   Error error;
   Failure::Retry retry = Failure::Retry::kNo;
 };
 std::optional<ReportedError> FindReportedError(const Json& value);
 
-// What a request and a reply cost where the provider does not say, or says less than their texts
-// can be in any vocabulary: four bytes a token. Each of the two is replaced by itself.
+// Estimates usage at four bytes per token if the provider reports none, or less than the texts can
+// have in any vocabulary. Input and output are replaced separately.
 void EstimateMissingUsage(const Request& request, Reply* reply);
 
 }  // namespace dossier::model

@@ -3,7 +3,7 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(LocalRuntime runtime, EnsureRuntime(data_folder, say, cancel));
 //
-// Thread-safety: functions, from many threads and processes.
+// Thread-safety: functions that may be called from many threads and processes.
 
 #ifndef DOSSIER_MODEL_LOCAL_LOCAL_RUNTIME_H_
 #define DOSSIER_MODEL_LOCAL_LOCAL_RUNTIME_H_
@@ -29,28 +29,28 @@ struct LocalRuntime {
 
 using Say = std::function<void(std::string_view)>;
 
-// What is installed now; unset if nothing is.
+// Returns what is installed now; unset if nothing is.
 std::optional<LocalRuntime> FindRuntime(const std::string& data_folder, const CancelToken& cancel);
 
-// The llama-server that the user's config names. Errors: kNotFound.
+// Returns the llama-server that the user's config names. Errors: kNotFound.
 Result<LocalRuntime> NamedServer(const std::string& program, const CancelToken& cancel);
 
-// As FindRuntime, but installs the wheel if there is nothing, saying so.
-// Errors: kUnavailable, naming what is missing (python3, python3-venv, the network) and other ways.
+// As FindRuntime, but installs the wheel if there is nothing, and reports it through `say`. Errors:
+// kUnavailable, naming what is missing (python3, python3-venv, network) and alternatives.
 Result<LocalRuntime> EnsureRuntime(const std::string& data_folder, const Say& say,
                                    const CancelToken& cancel);
 
-// The interpreter of the private environment, which is made if it is not there.
-// Errors: kUnavailable, naming the package that is missing.
+// Returns the interpreter of the private environment, which is created if missing. Errors:
+// kUnavailable, naming the missing package.
 Result<std::string> EnsurePython(const std::string& data_folder, const CancelToken& cancel);
 
-// `pip` of the private environment with `arguments`. Errors: kNetwork with the end of what pip
-// said, kCancelled, kTimeout.
+// Runs `pip` of the private environment with `arguments`. Errors: kNetwork with the end of pip's
+// output, kCancelled, kTimeout.
 Status RunPip(const std::string& python, const std::vector<std::string>& arguments,
               const std::string& temporary_folder, const CancelToken& cancel);
 
-// Our environment without what IsSecretVariable knows (base/text/redact.h); proxies and
-// settings of pip are judged by their names alone.
+// Returns our environment without the variables that IsSecretVariable matches (base/text/redact.h);
+// proxies and pip settings are judged only by their names.
 std::vector<std::string> EnvironmentWithoutSecrets();
 
 }  // namespace dossier::model

@@ -18,15 +18,15 @@
 
 namespace dossier::model {
 
-// Weights that are published in parts, one package a part.
+// Weights that are published in parts, one package per part.
 struct WeightsSource {
   std::string name;     // of the model
   std::string file;     // in DATA/models
-  std::string package;  // of part N is PACKAGE followed by N, from 1
+  std::string package;  // part N is named PACKAGE followed by N, from 1
   std::string version;
   int parts = 0;
-  std::uint64_t part_bytes = 0;  // of every part but the last
-  std::uint64_t bytes = 0;       // of the whole
+  std::uint64_t part_bytes = 0;  // of every part except the last
+  std::uint64_t bytes = 0;       // total size
   std::string sha256;
 };
 
@@ -44,18 +44,17 @@ std::string ModelsFolder(const std::string& data_folder);
 // kInvalidArgument (a name with a slash).
 Result<Weights> FindWeights(const std::string& data_folder, const std::string& name);
 
-// All there are, by name. A folder that cannot be read has none.
+// Returns all weights by name. An unreadable folder has none.
 std::vector<Weights> ListWeights(const std::string& data_folder);
 
-// "Qwen2.5-Coder-1.5B (1.1 GB)", for people.
+// Returns "Qwen2.5-Coder-1.5B (1.1 GB)", for users.
 std::string DescribeWeights(const Weights& weights);
 
-// Links `path`, a GGUF file, into the data folder under the name of its file without ".gguf".
-// Errors: kNotFound, kDamaged (not a GGUF file), kIo.
+// Links the GGUF file `path` into the data folder, under its file name without ".gguf". Errors:
+// kNotFound, kDamaged (not a GGUF file), kIo.
 Result<Weights> LinkWeights(const std::string& data_folder, const std::string& path);
 
-// A finished file that was checked, remembered by size and time of change so that it is not hashed
-// again.
+// A checked file is remembered by size and modification time, so that it is not hashed again.
 bool IsVerified(const std::string& path, const WeightsSource& source);
 Status MarkVerified(const std::string& path, const WeightsSource& source);
 void ForgetVerified(const std::string& path);

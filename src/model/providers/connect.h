@@ -1,13 +1,12 @@
-// From a chosen model to a client that answers.
+// Connects to a chosen model: makes the client that answers.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(ConnectedModel connection, Connect(choice, {.progress = say},
 //   cancel)); auto gate = Gate::Make(connection.client, {}, clock);
 //
-// For the local model this starts the managed server if it does not run and sets the entry's window
-// to what the server was given.
+// For the local model this starts the managed server if it is not running, and sets the entry's
+// window to that of the server.
 //
-// Thread-safety: Connect may be called from any thread; the client that it gives says its own
-// rules.
+// Thread-safety: Connect may be called from any thread; the client's own rules apply to it.
 
 #ifndef DOSSIER_MODEL_PROVIDERS_CONNECT_H_
 #define DOSSIER_MODEL_PROVIDERS_CONNECT_H_
@@ -26,37 +25,37 @@ namespace dossier::model {
 
 struct ConnectOptions {
   std::function<void(std::string_view)> progress;  // one line at a time, for stderr; may be empty
-  std::optional<std::int64_t> context_tokens;      // of the local server; unset: by memory
-  std::optional<Millis> idle;                      // of the local server; unset: 10 min
-  std::string local_server;                        // a llama-server; empty: the usual one
-  std::vector<std::string> known_models;           // names of the provider, for the nearest ones
-  std::string commands_folder;                     // the user's presets of provider `command`
+  std::optional<std::int64_t> context_tokens;      // for the local server; unset: by memory
+  std::optional<Millis> idle;                      // for the local server; unset: 10 min
+  std::string local_server;                        // a llama-server; empty: the default one
+  std::vector<std::string> known_models;           // the provider's names, to suggest the nearest
+  std::string commands_folder;                     // the user's presets for provider `command`
   std::function<std::optional<std::string>(std::string_view)> environment;  // for `command`
   std::map<std::string, std::string> headers;  // config key `extra_headers`; of providers only
-  // kNone (--offline): what is not on this machine is refused. A replay needs no network.
+  // kNone (--offline): only this machine may be contacted. A replay needs no network.
   enum class Network { kAllowed, kNone } network = Network::kAllowed;
-  // kNothing: no program and no server; the connection tells what it would be, and is never asked.
+  // kNothing: starts no program or server; the connection describes the model and is never used.
   enum class Start { kNeeded, kNothing } start = Start::kNeeded;
-  std::shared_ptr<Recorder> recorder;  // writes down all that is answered
+  std::shared_ptr<Recorder> recorder;  // records everything that is answered
   std::shared_ptr<Recording> replay;   // answers instead of the provider
 };
 
 struct ConnectedModel {
   std::shared_ptr<Client> client;
-  Entry entry;                                     // window as it really is
+  Entry entry;                                     // with the actual window
   std::shared_ptr<const tokens::Counter> counter;  // exact for the local model
   std::string description;     // "local Qwen2.5-Coder-1.5B-Instruct, port 40123"
-  bool stop_sequences = true;  // the server honours Sampling::stop
-  int parallel = 0;            // requests that it works on at once; 0: as the model data say
+  bool stop_sequences = true;  // the server supports Sampling::stop
+  int parallel = 0;            // requests it handles at once; 0: as in the model data
 };
 
-// Whether `options` let the choice be asked: what runs on this machine needs no network, and a
-// replay none at all. Connect looks, too; here is the answer before anything is opened.
-// Errors: kNetwork, naming the address or the preset; those of LoadPreset.
+// Checks that `options` allow the choice to be asked: what runs on this machine needs no network,
+// and a replay none at all. Connect checks too; this answers before anything is opened. Errors:
+// kNetwork, naming the address or the preset; those of LoadPreset.
 Status CheckNetwork(const Choice& choice, const ConnectOptions& options);
 
-// Errors: as the client's and CheckNetwork's; kUnavailable when the local model cannot run, saying
-// why and what else can be done; kNotFound when its weights are missing (`dossier models pull`).
+// Errors: those of the client and of CheckNetwork; kUnavailable if the local model cannot run, with
+// the reason and alternatives; kNotFound if its weights are missing (`dossier models pull`).
 Result<ConnectedModel> Connect(const Choice& choice, const ConnectOptions& options,
                                const CancelToken& cancel);
 

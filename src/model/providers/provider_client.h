@@ -1,5 +1,5 @@
-// The client of every HTTP provider: transport, events, limits and failures are the same for all;
-// a dialect says how one speaks.
+// The client of every HTTP provider: transport, events, limits and failures are the same for all; a
+// dialect defines a provider's format.
 //
 //   auto client = MakeProviderClient({.base_url = "http://127.0.0.1:8080/v1", .entry = entry});
 //   auto claude = MakeProviderClient({.dialect = "anthropic", .key = key, …});
@@ -21,20 +21,20 @@
 namespace dossier::model {
 
 struct ProviderOptions {
-  std::string base_url;    // ends before the version or, of an OpenAI-compatible one, behind it
+  std::string base_url;    // ends before the version or, for an OpenAI-compatible one, after it
   std::string key;         // sent to this host only; never logged
   std::string key_source;  // "OPENAI_API_KEY", for messages
-  std::string provider = "openai";  // "local" gets cache_prompt and grammar too
-  std::string dialect = "openai";   // as FindDialect
-  // Sent besides the client's own. Their values are kept out of messages, as the key is.
+  std::string provider = "openai";  // "local" also gets cache_prompt and grammar
+  std::string dialect = "openai";   // a name for FindDialect
+  // Sent in addition to the client's own. Their values are removed from messages, as is the key.
   std::map<std::string, std::string> headers;
-  std::vector<std::string> models;  // known names, for the nearest ones
+  std::vector<std::string> models;  // known names, to suggest the nearest
   Entry entry;
   Streaming stream = Streaming::kYes;
 };
 
-// Errors: kUnavailable if libcurl cannot be loaded, naming the package; kConfig for an address or a
-// dialect that is none, a header with a line break, or one that is the client's own.
+// Errors: kUnavailable if libcurl cannot be loaded, naming the package; kConfig for an invalid
+// address or dialect, a header with a line break, or one that the client sets itself.
 Result<std::shared_ptr<Client>> MakeProviderClient(ProviderOptions options);
 
 }  // namespace dossier::model

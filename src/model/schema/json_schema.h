@@ -1,4 +1,4 @@
-// Does a value have the shape that a JSON Schema asks for? For replies of models.
+// Checks values, such as models' replies, against a JSON Schema.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const JsonSchema schema, JsonSchema::Compile(std::move(json)));
 //   for (const SchemaViolation& violation : schema.Check(reply)) {
@@ -6,12 +6,12 @@
 //     0"
 //   }
 //
-// Drafts 7 and 2020-12 (https://json-schema.org/specification), chosen by `$schema`, the latter if
-// nothing is said. `$ref` reaches anywhere within the document, never outside of it. `format` and
-// `content…` are annotations. `unevaluatedItems`, `unevaluatedProperties` and `$dynamicRef` are not
-// applied; warnings() names them.
+// Supports drafts 7 and 2020-12 (https://json-schema.org/specification), selected by `$schema`; the
+// default is 2020-12. `$ref` may refer to anything within the document, but not outside. `format`
+// and `content…` are annotations. `unevaluatedItems`, `unevaluatedProperties` and `$dynamicRef` are
+// not applied; warnings() names them.
 //
-// A schema and a value may both be hostile: depth, steps and regular expressions are limited.
+// Both a schema and a value may be hostile: depth, steps and regular expressions are limited.
 // Thread-safety: immutable; Check may be called from many threads.
 
 #ifndef DOSSIER_MODEL_SCHEMA_JSON_SCHEMA_H_
@@ -28,7 +28,7 @@
 namespace dossier::model {
 
 struct SchemaViolation {
-  std::string pointer;  // JSON Pointer into the value; "" is the whole
+  std::string pointer;  // JSON Pointer into the value; "" is the whole value
   std::string reason;   // "is \"x\", which is no integer"
 };
 
@@ -36,15 +36,14 @@ struct CompiledSchema;  // schema_keywords.h
 
 class JsonSchema {
  public:
-  // What a repair round tells a model.
+  // The most violations that a repair round reports to a model.
   static constexpr std::size_t kMostViolations = 20;
 
-  // Errors: kConfig, "schema, at /properties/n/minimum: …": a keyword with a value that it cannot
-  // have, a pattern that is no regular expression, a `$ref` that leads nowhere or out of the
-  // document.
+  // Errors: kConfig, "schema, at /properties/n/minimum: …": a keyword with an invalid value, an
+  // invalid regular expression, a `$ref` to nothing or outside the document.
   static Result<JsonSchema> Compile(Json schema);
 
-  // In the order of the schema; empty if `value` is valid.
+  // Returns violations in schema order; empty if `value` is valid.
   std::vector<SchemaViolation> Check(const Json& value, std::size_t most = kMostViolations) const;
 
   const std::vector<std::string>& warnings() const;

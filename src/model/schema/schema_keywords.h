@@ -1,6 +1,6 @@
-// The one table of keywords: what value each takes, and how it judges.
+// The table of schema keywords: the value that each takes, and its check.
 //
-// A new keyword is a row here; the compiler and the check both read it. Thread-safety: constant
+// A new keyword is a row here; both the compiler and the check use it. Thread-safety: constant
 // data.
 
 #ifndef DOSSIER_MODEL_SCHEMA_SCHEMA_KEYWORDS_H_
@@ -20,18 +20,18 @@
 
 namespace dossier::model {
 
-// A schema made ready: keywords checked, references resolved, patterns compiled. Shared by
-// json_schema.cc and the keywords' checks, and by nobody else.
+// A compiled schema: keywords checked, references resolved, patterns compiled. Only json_schema.cc
+// and the keywords' checks use it.
 //
 // Thread-safety: plain data; immutable once made.
 
-// A regular expression of a schema, found anywhere in a text (ECMA-262 as far as PCRE2 agrees).
-// Immutable; matching uses memory of its own.
+// A regular expression of a schema, searched anywhere in a text (ECMA-262 as far as PCRE2 agrees).
+// Immutable; each match uses its own memory.
 class SchemaPattern {
  public:
   enum class Found { kYes, kNo, kTooCostly };
 
-  // Errors: kConfig with PCRE2's words and the offset.
+  // Errors: kConfig with PCRE2's message and the offset.
   static Result<std::shared_ptr<const SchemaPattern>> Compile(std::string_view pattern);
   virtual ~SchemaPattern() = default;
   virtual Found Find(std::string_view text) const = 0;
@@ -50,38 +50,38 @@ struct CompiledSchema {
 // Errors: as JsonSchema::Compile.
 Result<std::shared_ptr<const CompiledSchema>> CompileSchema(Json schema);
 
-// What a keyword's value has to be.
+// The required form of a keyword's value.
 enum class SchemaShape {
   kAny,
-  kList,  // of any values
+  kList,  // any values
   kNumber,
   kPositive,  // a number above 0
   kCount,     // a whole number from 0
   kBoolean,
   kString,
   kPattern,    // a regular expression
-  kReference,  // of `$ref`
-  kTypes,      // a name of a type, or a list of such
+  kReference,  // for `$ref`
+  kTypes,      // a type name, or a list of them
   kNames,      // a list of strings
-  kNamesMap,   // a map of such lists
+  kNamesMap,   // a map of lists of strings
   kSchema,
   kSchemaOrList,
   kSchemaList,  // not empty
   kSchemaMap,
   kPatternMap,        // a map from patterns to schemas
   kSchemaOrNamesMap,  // `dependencies` of draft 7
-  kIgnored,           // a keyword that we do not apply, and say so
+  kIgnored,           // a keyword that is not applied, with a warning
 };
 
-// One walk over a value.
+// One validation of a value.
 class SchemaRun {
  public:
   SchemaRun(const CompiledSchema& schema, std::size_t most) : compiled(schema), most_(most) {}
 
   void Check(const Json& schema, const Json& value);
-  // The same for a value below: `step` is a member's name or an index.
+  // The same for a nested value: `step` is a member's name or an index.
   void CheckBelow(const Json& schema, const Json& value, std::string_view step);
-  // True if `value` is valid; says nothing.
+  // Returns true if `value` is valid; records no violations.
   bool Matches(const Json& schema, const Json& value);
   void Fail(std::string reason);
   SchemaPattern::Found Finds(std::string_view pattern, std::string_view text) const;
@@ -102,12 +102,12 @@ class SchemaRun {
 struct SchemaKeyword {
   std::string_view name;
   SchemaShape shape;
-  // `word` is the keyword's value in `schema`. Null: judged with another keyword, or not at all.
+  // `word` is the keyword's value in `schema`. Null: checked by another keyword, or not at all.
   void (*check)(SchemaRun& run, const Json& word, const JsonObject& schema, const Json& value);
   enum class In { kBoth, k7, k2020 } drafts = In::kBoth;
 };
 
-// nullptr if there is none in this draft.
+// Returns nullptr if this draft has no such keyword.
 const SchemaKeyword* FindKeyword(std::string_view name, Draft draft);
 
 }  // namespace dossier::model

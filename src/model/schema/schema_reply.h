@@ -1,10 +1,10 @@
-// Is a reply the JSON value that a schema asks for?
+// Checks whether a reply is a JSON value that matches a schema.
 //
 //   const CheckedReply checked = CheckReply(reply.text, schema);
 //   if (checked.value) Print(checked.text);
 //   else AskAgain(checked.violations);
 //
-// One code fence around the whole reply goes, with a warning; nothing else is corrected.
+// A code fence around the whole reply is removed, with a warning; nothing else is corrected.
 // Thread-safety: pure.
 
 #ifndef DOSSIER_MODEL_SCHEMA_SCHEMA_REPLY_H_
@@ -21,7 +21,7 @@
 namespace dossier::model {
 
 struct CheckedReply {
-  std::optional<ExactJson> value;       // unset: it is not valid
+  std::optional<ExactJson> value;       // unset: invalid
   std::string text;                     // without the fence
   std::vector<std::string> violations;  // "/items/2/price: is -1, less than 0"
   std::vector<std::string> warnings;

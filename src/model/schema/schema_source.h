@@ -1,4 +1,4 @@
-// Where a JSON Schema comes from: text, a file, or an address with a copy kept.
+// Loads a JSON Schema from text, a file, or a URL with a cached copy.
 //
 //   SchemaSource source{.folders = {cwd, cwd + "/.dossier"}, .cache_folder = cache + "/schemas"};
 //   source.rules = SchemaRulesOf(environment);
@@ -6,7 +6,7 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const FoundSchema found, source.Find("review.json", cancel));
 //   Say(found.warnings);  Use(found.schema);
 //
-// Thread-safety: const methods from any thread if `fetch` may be called so; several processes may
+// Thread-safety: const methods may be called from any thread if `fetch` may; several processes may
 // share a cache folder.
 
 #ifndef DOSSIER_MODEL_SCHEMA_SCHEMA_SOURCE_H_
@@ -30,48 +30,47 @@ namespace dossier::model {
 struct SchemaRules {
   enum class Network { kAllowed, kOffline } network = Network::kAllowed;
   enum class PlainHttp { kRefused, kAllowed } plain_http = PlainHttp::kRefused;
-  std::chrono::seconds time_to_live{86'400};  // of a copy
+  std::chrono::seconds time_to_live{86'400};  // of a cached copy
   std::uint64_t most_bytes = 1 << 20;
-  Millis limit{10'000};  // of a transfer
+  Millis limit{10'000};  // per transfer
 };
 
-// ALLOW_HTTP_SCHEMAS, SCHEMA_CACHE_TTL (seconds), OFFLINE_MODE, MAX_SCHEMA_SIZE (bytes), each as
-// DOSSIER_NAME, else as CLLM_NAME. Errors: kConfig naming the variable.
+// Reads ALLOW_HTTP_SCHEMAS, SCHEMA_CACHE_TTL (seconds), OFFLINE_MODE and MAX_SCHEMA_SIZE (bytes),
+// each as DOSSIER_NAME, else as CLLM_NAME. Errors: kConfig naming the variable.
 Result<SchemaRules> SchemaRulesOf(
     const std::function<std::optional<std::string>(std::string_view)>& environment);
 
 struct FoundSchema {
   JsonSchema schema;
-  std::string origin;  // path or address
+  std::string origin;  // path or URL
   std::vector<std::string> warnings;
 };
 
 struct SchemaSource {
-  // The body of a GET that was answered with 200. Errors: kNetwork, kTimeout, kTooLong, kCancelled.
+  // The body of a GET answered with 200. Errors: kNetwork, kTimeout, kTooLong, kCancelled.
   using Fetch = std::function<Result<std::string>(const std::string& url, Millis limit,
                                                   std::uint64_t most_bytes, const CancelToken&)>;
 
-  std::vector<std::string> folders;  // where a relative path is looked for, in this order
+  std::vector<std::string> folders;  // searched in this order for a relative path
   std::string cache_folder;
   SchemaRules rules;
-  Fetch fetch;  // unset: as without a network
+  Fetch fetch;  // unset: as if offline
   std::shared_ptr<const Clock> clock = SystemClock();
 
-  // `place` is a path or an address.
-  // Errors: kNotFound (with the places searched); kConfig: no JSON, no schema, too large, an
-  // address that may not be used; kNetwork: no answer and no copy.
+  // `place` is a path or a URL. Errors: kNotFound (with the places searched); kConfig: not JSON,
+  // not a schema, too large, a URL that is not allowed; kNetwork: no answer and no copy.
   Result<FoundSchema> Find(std::string_view place, const CancelToken& cancel) const;
 };
 
-// A schema given as text: JSON, or the fields of an object, as in "name, age int: in years, tame
-// bool" (str, int, float or bool; str if none is said). Errors: kConfig.
+// Reads a schema given as text: JSON, or the fields of an object, as in "name, age int: in years,
+// tame bool" (str, int, float or bool; default str). Errors: kConfig.
 Result<FoundSchema> SchemaOfText(std::string_view text, std::string_view origin);
 
-// A GET; redirects are not followed. libcurl is loaded by this, not before: most runs need no
-// network for a schema. Errors: kUnavailable (libcurl).
+// Returns a function that sends a GET; redirects are not followed. Only this call loads libcurl,
+// because most runs need no network for a schema. Errors: kUnavailable (libcurl).
 Result<SchemaSource::Fetch> FetchByHttp();
 
-// One line for the schema, one a property: "name: type (required|optional)" (--validate-schema).
+// One line for the schema, one per property: "name: type (required|optional)" (--validate-schema).
 std::string DescribeSchema(const JsonSchema& schema);
 // The same as data: {"type", "properties": [{"name", "type", "required"}]}.
 JsonObject OutlineSchema(const JsonSchema& schema);

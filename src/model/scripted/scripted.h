@@ -3,14 +3,14 @@
 //   DOSSIER_ASSIGN_OR_RETURN(auto script, Script::Load("replies.yaml"));
 //   std::shared_ptr<Client> client = MakeScriptedClient(script, clock);
 //
-// A rule may ask for `when` (a regular expression over the last message), `purpose`, `turn` and
-// `path`; it gives `reply`, `thinking`, `tool_calls`, `finish`, `delay`, `usage`, `logprobs`,
-// `fail: {status, body, headers, cut_after}`, and fits `times` requests: a number or `always`.
-// Without `times` a rule with conditions fits always, one without fits once.
+// A rule may have the conditions `when` (a regular expression for the last message), `purpose`,
+// `turn` and `path`. It gives `reply`, `thinking`, `tool_calls`, `finish`, `delay`, `usage`,
+// `logprobs`, `fail: {status, body, headers, cut_after}`, and matches `times` requests: a number or
+// `always`. Without `times` a rule with conditions always matches, one without matches once.
 //
-// Replies are given as written: Sampling::stop is not applied.
+// Replies are returned as written: Sampling::stop is not applied.
 //
-// Thread-safety: a Script hands out each rule once, from any thread.
+// Thread-safety: a Script may be used from any thread; it counts each match once.
 
 #ifndef DOSSIER_MODEL_SCRIPTED_SCRIPTED_H_
 #define DOSSIER_MODEL_SCRIPTED_SCRIPTED_H_
@@ -26,7 +26,7 @@ namespace dossier::model {
 
 class Script {
  public:
-  // YAML or JSON; a list of rules, or {rules: […]}; a plain string is a rule that replies with it.
+  // YAML or JSON: a list of rules, or {rules: […]}; a plain string is a rule with that reply.
   // Errors: kConfig with FILE:LINE:COL.
   static Result<std::shared_ptr<Script>> Load(const std::string& path);
   static Result<std::shared_ptr<Script>> Parse(std::string_view yaml, std::string_view name);
@@ -42,13 +42,13 @@ class Script {
     std::vector<std::pair<std::string, std::string>> fail_headers;  // "Retry-After": "1"
     std::optional<std::size_t> cut_after;   // bytes of the reply before the connection breaks
     std::optional<Usage> usage;             // unset: estimated, four bytes a token
-    std::vector<TokenChance> first_tokens;  // given to a request that asks for them
+    std::vector<TokenChance> first_tokens;  // returned to a request that asks for them
   };
-  // The first rule that fits and is not used up. Errors: kFailed, showing the request.
+  // Answers by the first matching rule that is not used up. Errors: kFailed, showing the request.
   virtual Result<Answer> Next(const Request& request) = 0;
 };
 
-// A reply costs what the prices of `entry` say; without one nothing.
+// A reply costs according to the prices of `entry`; nothing without an entry.
 std::shared_ptr<Client> MakeScriptedClient(std::shared_ptr<Script> script,
                                            std::shared_ptr<const Clock> clock,
                                            std::optional<Entry> entry = {});

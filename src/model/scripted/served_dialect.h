@@ -1,12 +1,12 @@
-// The other side of model/dialects/dialect.h: how a server that stands in for a provider reads
+// The counterpart of model/dialects/dialect.h: how a server that stands in for a provider reads
 // requests and writes replies, and what that provider would refuse.
 //
 //   for (const ServedDialect& dialect : ServedDialects()) {
 //     if (auto route = dialect.route(http, body)) Answer(dialect, *route);
 //   }
 //
-// It shares no code with the client's side, so that a mistake there is not made twice.
-// Only for .cc files of this module. Thread-safety: pure functions over plain data.
+// It shares no code with the client's side, so that a mistake there is not repeated here. Only for
+// .cc files of this module. Thread-safety: pure functions over plain data.
 
 #ifndef DOSSIER_MODEL_SCRIPTED_SERVED_DIALECT_H_
 #define DOSSIER_MODEL_SCRIPTED_SERVED_DIALECT_H_
@@ -25,7 +25,7 @@
 
 namespace dossier::model {
 
-// What an address and a body ask for.
+// The model and streaming mode that an address and a body request.
 struct ServedRoute {
   std::string model;
   Streaming stream = Streaming::kNo;
@@ -33,48 +33,48 @@ struct ServedRoute {
 
 struct ServedReply {
   std::string id, model;
-  Script::Answer answer;  // cut_after: the events end behind the text, without a finish
+  Script::Answer answer;  // cut_after: the events end after the text, without a finish
   Usage usage;
-  bool usage_wanted = true;  // OpenAI's streams hold it only on request
+  bool usage_wanted = true;  // OpenAI streams include it only on request
 };
 
 struct ServedDialect {
   std::string_view name;  // as Dialect::name
   const RoleRules& rules;
-  // Unset: the address is not this provider's.
+  // Unset: the address does not belong to this provider.
   std::optional<ServedRoute> (*route)(const HttpRequest& http, const Json& body);
   // What the provider refuses whatever the roles: "max_tokens: field required"; empty: nothing.
   std::string (*fault)(const HttpRequest& http, const Json& body);
-  // The messages, for the rules of a script; `turn` is the number of replies before.
+  // Returns the messages for the rules of a script; `turn` is the number of replies before.
   Request (*read)(const Json& body);
   Json (*whole)(const ServedReply& reply);
-  // The stream, an event each, ready to be sent.
+  // Returns the stream as a list of events, ready to be sent.
   std::vector<std::string> (*events)(const ServedReply& reply);
   Json (*error)(int status, std::string_view message);
 };
 
 std::span<const ServedDialect> ServedDialects();
 
-// What the dialects share.
+// Helpers that the dialects share.
 
 extern const ServedDialect kServedOpenAi, kServedAnthropic, kServedGemini;
 
-// A text in pieces of 16 bytes or a character: small, so that clients see many.
+// Splits a text into pieces of 16 bytes or one character: small, so that clients see many.
 std::vector<std::string_view> PiecesOf(std::string_view text);
-// "data: JSON", with "event: NAME" before it if there is a name.
+// Returns "data: JSON", preceded by "event: NAME" if there is a name.
 std::string EventText(const Json& data, std::string_view name = {});
-// Adds one message to what a script sees; `role` as OpenAI names it.
+// Adds one message to the request that a script sees; `role` is OpenAI's name.
 void AddServedTurn(std::string_view role, std::string text, Request& request);
-// A text, or the texts of a list of blocks.
+// Returns a text, or the texts of a list of blocks.
 std::string TextOfContent(const Json& content);
-// The name that a provider gives to an HTTP status; `otherwise` for one that is not in its table.
+// A provider's name for an HTTP status; `otherwise` for a status that is not in its table.
 struct StatusName {
   int status;
   std::string_view name;
 };
 std::string_view NameOfStatus(std::span<const StatusName> table, int status,
                               std::string_view otherwise);
-// The list under `name`; empty if it is none.
+// Returns the list under `name`; empty if it is not a list.
 const JsonArray& ArrayOf(const Json& object, std::string_view name);
 
 }  // namespace dossier::model
