@@ -64,9 +64,9 @@ std::unique_ptr<ReplyView> MakeReplyView(MarkdownMode mode, const Terminal& term
 // Rejoins code points that were split between chunks.
 class CodePointJoiner {
  public:
-  // All whole code points so far; what is invalid stays as it is.
-  std::string Take(std::string_view chunk);
   // Returns all whole code points so far; invalid bytes are passed on unchanged.
+  std::string Take(std::string_view chunk);
+  // Returns the rest: an incomplete code point.
   std::string TakeRest();
 
  private:
