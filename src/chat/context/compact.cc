@@ -14,19 +14,19 @@
 namespace dossier::chat {
 namespace {
 
-constexpr std::int64_t kShortestSummary = 16;  // tokens; less tells nothing
+constexpr std::int64_t kShortestSummary = 16;  // tokens; a shorter one says nothing
 
 using assembly::HistoryTurn;
 using Step = assembly::CompactionPlan::Step;
 using Trigger = CompactionDecision::Trigger;
 
-// One compaction on its way to a plan.
+// Plans one compaction.
 class CompactionPlanner {
  public:
   CompactionPlanner(const Stored& stored, const CompactionLimits& limits, const CachePrices& prices,
                     const RequestTokens& size, const tokens::Counter& counter, ByHand by_hand)
       : stored_(stored), limits_(limits), prices_(prices), size_(size), by_hand_(by_hand) {
-    std::vector<std::string> unused;  // requests warn of the same messages
+    std::vector<std::string> unused;  // requests give the same warnings
     turns_ = HistoryTurns(stored, counter, &unused);
     policy_ = ViewPolicy(turns_, stored, limits.keep_turns, counter);
     policy_.summary_tokens = limits.summary_tokens;
@@ -38,12 +38,12 @@ class CompactionPlanner {
     plan_.trigger = FindTrigger();
     if (plan_.trigger == Trigger::kNone) return None("the history is below its limits");
     policy_.target = policy_.start = Target();
-    // Who asks for it wants a short conversation shortened, too.
+    // A compaction by hand also shortens a short conversation.
     if (plan_.trigger == Trigger::kByHand) {
       policy_.summary_tokens =
           std::clamp<std::int64_t>(plan_.tokens_before / 4, 1, limits_.summary_tokens);
     }
-    // A limit below the usual length of a summary must be kept, too.
+    // A limit below the usual length of a summary must also be respected.
     if (plan_.trigger == Trigger::kHard) {
       policy_.summary_tokens =
           std::min(limits_.summary_tokens, std::max<std::int64_t>(Target() / 2, kShortestSummary));
@@ -89,7 +89,7 @@ class CompactionPlanner {
     return plan_.tokens_before > limits_.soft_tokens ? Trigger::kSoft : Trigger::kNone;
   }
 
-  // Half of the soft limit: the next compaction is then some turns away.
+  // Half of the soft limit, so that the next compaction is some turns away.
   std::int64_t Target() const {
     if (plan_.trigger == Trigger::kByHand) return 0;
     const std::int64_t half = std::min(limits_.soft_tokens, limits_.hard_tokens) / 2;
@@ -146,7 +146,7 @@ class CompactionPlanner {
     plan_.summary = std::move(record);
   }
 
-  // The older summary that covers a turn: the new one tells it, not the turn.
+  // Returns the older summary that covers a turn: the new one uses it, not the turn.
   const assembly::HistorySummary* SummaryOf(const HistoryTurn& turn) const {
     const std::size_t index = IndexOf(turn);
     for (const assembly::HistorySummary& one : present_.summaries) {
@@ -217,7 +217,7 @@ std::string TurnsOf(const CompactionFigures& figures) {
                      GroupCount(figures.tokens_before));
 }
 
-// What stands for the turns that a summary was planned for; nothing if they are sent as they are.
+// The record that replaces the turns of a planned summary; nullopt if they are sent unchanged.
 std::optional<CompactionRecord> SummaryRecord(const CompactionDecision& plan,
                                               std::optional<std::string_view> summary,
                                               std::string_view model,
@@ -303,7 +303,7 @@ Result<CompactionDecision> PlanCompaction(const Stored& stored, const Compaction
 driver::LayoutCall SummaryCall(const CompactionDecision& plan) {
   return {.layout = "chat.compaction",
           .sections = {{.name = "transcript", .content = plan.transcript}},
-          // English words are about 1.3 tokens; some room is left.
+          // An English word is about 1.3 tokens; this leaves some room.
           .values = {{"words", std::to_string(plan.summary_tokens * 2 / 3)}},
           .max_output = plan.summary_tokens};
 }
@@ -326,7 +326,7 @@ CompactedHistory FinishCompaction(const CompactionDecision& plan,
   for (CompactionRecord& record : out.records) record.at = now;
   out.figures = FiguresOf(plan, summary_tokens);
   if (out.figures.tokens_after >= out.figures.tokens_before) {
-    // A summary may come out longer than what it stands for.
+    // A summary may be longer than what it replaces.
     out.records.clear();
     out.line =
         fmt::format("not compacted: {} tokens would become {}",
@@ -358,11 +358,11 @@ namespace {
 
 using assembly::HistoryTurn;
 
-constexpr std::int64_t kFraming = 4;  // tokens of a message beside its text
+constexpr std::int64_t kFraming = 4;  // tokens of a message besides its text
 
 using Hashes = std::set<std::string, std::less<>>;
 
-// Hashes of the blocks that turns of ours saved in messages of the user.
+// Returns hashes of the blocks that our turns saved in user messages.
 Hashes SavedBlocks(const Stored& stored) {
   Hashes saved;
   for (const TurnRecord& turn : stored.turns) {
@@ -375,7 +375,7 @@ Hashes SavedBlocks(const Stored& stored) {
   return saved;
 }
 
-// The blocks at the head of a message that are in `saved`, and the text behind them.
+// The blocks at the start of a message that are in `saved`, and the text after them.
 struct Headed {
   std::vector<NamedBlock> blocks;
   std::string_view rest;
@@ -399,7 +399,7 @@ std::string NamesOf(const std::vector<NamedBlock>& blocks) {
   return out;
 }
 
-// What a shortened turn says: a line for each block or result, and what the user typed.
+// Returns the text of a shortened turn: a line for each block or result, and what the user typed.
 std::string ShortText(const HistoryTurn& turn, const Hashes& saved) {
   if (turn.turn.role != assembly::Role::kUser) return assembly::OutputLine(turn);
   const std::string text = turn.turn.Text();

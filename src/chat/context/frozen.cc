@@ -41,7 +41,7 @@ std::string_view WhatHappened(const NamedBlock* before, std::string_view now) {
   return before->text == now ? "same" : "changed";
 }
 
-// Puts new blocks in the place of old ones.
+// Replaces old blocks with new ones.
 class Refreshing {
  public:
   Refreshing(const Stored& stored, std::span<const DeclaredCommand> commands,
@@ -99,7 +99,7 @@ class Refreshing {
     }
   }
 
-  // As it stands in the marker, which may be a cleaned form of the command's.
+  // Returns the name in the marker, which may be a cleaned form of the command's.
   std::string NameOf(const ContextBlock& block) const {
     const std::vector<NamedBlock> read = BlocksOf(block.text);
     return read.empty() ? commands_[block.command].name : read.front().name;
@@ -264,7 +264,7 @@ struct Row {
   ContextRule rule;
 };
 
-// Table 4.1. Columns: commands of the configuration; places of static, dynamic and --exec blocks;
+// Table 4.1. Columns: configured commands that run; places of static, dynamic and --exec blocks;
 // whether dynamic and --exec blocks before the user text are saved with it.
 constexpr Row kRows[] = {
     {State::kStateless,
@@ -304,7 +304,7 @@ constexpr Row kRows[] = {
       Keep::kYes}},
 };
 
-// Any stored conversation under --no-context-exec.
+// For any stored conversation under --no-context-exec.
 constexpr ContextRule kSkipped = {
     Config::kNone, BlockPlace::kNowhere, BlockPlace::kNowhere, BlockPlace::kUser, Keep::kNo,
     Keep::kYes};
@@ -389,7 +389,7 @@ Result<ContextNeed> NeedOf(const Stored* stored, std::span<const DeclaredCommand
   if (!stateless) DOSSIER_RETURN_IF_ERROR(Check(commands, stored, options));
   ContextNeed need{.state = stateless ? State::kStateless : StateOf(stored)};
   const bool skip = options.config_commands == TurnOptions::ConfigCommands::kSkip;
-  // A refresh makes the context as if the conversation were new.
+  // A refresh makes the context as for a new conversation.
   const bool refresh = options.refresh == TurnOptions::Refresh::kYes;
   const State row = refresh ? State::kNew : need.state;
   need.rule = RuleOf(row, skip ? Skip::kYes : Skip::kNo);

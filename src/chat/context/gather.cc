@@ -28,7 +28,7 @@ std::string_view OnFailureName(sources::OnFailure choice) {
   return "warn";
 }
 
-// As it is recorded: an argv as words, secrets as ***.
+// Returns the command as recorded: an argv as words, secrets as ***.
 std::string TextOf(const ContextCommand& command) {
   const auto* line = std::get_if<std::string>(&command.run);
   const std::string text = line ? *line : Join(std::get<sources::CommandArgv>(command.run), " ");
@@ -127,7 +127,7 @@ Result<Gathered> CommandContext::Gather(std::span<const std::size_t> run,
   return gathered;
 }
 
-// What was gathered, as the journal keeps it.
+// Conversion of gathered blocks to and from the journal's form.
 
 namespace {
 
@@ -231,7 +231,7 @@ Result<Gathered> TextContext::Gather(std::span<const std::size_t> run, const Gat
     if (index < commands) programs.push_back(index);
   }
   DOSSIER_ASSIGN_OR_RETURN(Gathered gathered, commands_.Gather(programs, limits, cancel));
-  // What the commands say of themselves once they ran stays.
+  // Keeps the properties that commands declared after they ran.
   const std::vector<DeclaredCommand> all = Declared();
   gathered.commands.insert(gathered.commands.end(),
                            all.begin() + static_cast<std::ptrdiff_t>(commands), all.end());

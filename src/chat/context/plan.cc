@@ -19,7 +19,7 @@ using Origin = DeclaredCommand::Origin;
 constexpr std::uint64_t kTitleLength = 60;  // code points
 constexpr std::string_view kEnd = "\n--- End Context ---";
 
-// A section whose text passes as it is.
+// Makes a section whose text is passed on unchanged.
 Section Verbatim(std::string_view name, std::string text, Json provenance = nullptr) {
   Section section{.name = std::string(name), .provenance = std::move(provenance)};
   if (!text.empty()) section.parts.push_back({.text = std::move(text)});
@@ -36,7 +36,7 @@ std::string_view ZoneName(BlockPlace place) {
   return place == BlockPlace::kSystem ? "system" : "volatile";
 }
 
-// One turn on its way to the plan.
+// Plans one turn.
 class GatherPlanner {
  public:
   GatherPlanner(const TurnInput& input, const Stored* stored, std::span<const ContextBlock> blocks,
@@ -116,12 +116,12 @@ class GatherPlanner {
     plan_.save.dynamic = std::move(dynamic);
   }
 
-  // The turn in whose message the same block stands in full, if `unchanged: note` asks for it.
+  // Returns the turn whose message has the same block in full, if `unchanged: note` asks for it.
   std::optional<std::int64_t> UnchangedSince(const DeclaredCommand& command,
                                              const ContextBlock& block) const {
     const bool note = command.unchanged == DeclaredCommand::Unchanged::kNote;
     if (!note || !stored_ || stored_->turns.empty() || block.text.empty()) return std::nullopt;
-    // A compacted history may no longer hold the block.
+    // A compacted history may no longer contain the block.
     if (!stored_->compaction.empty() || !input_.compaction.empty()) return std::nullopt;
     const TurnRecord& last = stored_->turns.back();
     if (!last.dynamic.is_array()) return std::nullopt;
@@ -194,7 +194,7 @@ class GatherPlanner {
     return stored_ && input_.options.system == TurnOptions::System::kReplaces;
   }
 
-  // The frozen context stays, byte for byte, behind the new text.
+  // Keeps the frozen context, byte for byte, after the new text.
   SystemHalves ReplaceSystem() {
     const SystemHalves before = PartsAround(*stored_);
     const Frozen frozen = Compose(input_.system_text, before.context,
@@ -204,7 +204,7 @@ class GatherPlanner {
           "the system text was replaced: the provider's cached prefix is lost");
     }
     const SystemHalves parts = Take(frozen);
-    // A file that has no record of its context goes on without one.
+    // A file without a record of its context stays without one.
     if (!stored_->context) plan_.save.context.reset();
     return parts;
   }
@@ -219,7 +219,7 @@ class GatherPlanner {
             .context = frozen.system.substr(offset)};
   }
 
-  // Blocks and prompt are one message.
+  // Joins blocks and prompt to one message.
   void MakeUserText() {
     std::vector<std::string> kept = kept_dynamic_;
     kept.insert(kept.end(), kept_exec_.begin(), kept_exec_.end());
@@ -265,7 +265,7 @@ class GatherPlanner {
     return options;
   }
 
-  // Stored text is fenced by the layout; an empty section leaves no trace.
+  // The layout fences stored text; an empty section leaves no trace.
   void AddMemory(std::vector<Section>* sections) const {
     const MemoryTexts& memory = input_.memory;
     const std::pair<std::string_view, const std::string&> texts[] = {
@@ -282,7 +282,7 @@ class GatherPlanner {
     }
   }
 
-  // Under compat: one user message "sys\n\nblk\n\nprompt".
+  // Under --compat: one user message "sys\n\nblk\n\nprompt".
   static void OneMessage(std::vector<Section>* sections) {
     std::vector<std::string> texts;
     for (Section& section : *sections) {
@@ -298,8 +298,7 @@ class GatherPlanner {
     }
   }
 
-  // What another model than the conversation's means for it. The warning is given once for each
-  // model, and once only.
+  // Handles a model that differs from the conversation's. The warning is given only once per model.
   void ChooseConversationModel() {
     if (!stored_ || stored_->model.empty() || input_.model.empty()) return;
     if (input_.model == stored_->model) return;
@@ -316,8 +315,8 @@ class GatherPlanner {
                     input_.model, stored_->model));
   }
 
-  // The layout's history may be cut by its rules; a conversation's never is. What the user
-  // added to the layout is cut as that says.
+  // A conversation's history must not be cut, although the layout's rules would allow it. Sections
+  // that the user added to the layout are cut by their own rules.
   Status CheckWhole() const {
     const Json* sections = Find(plan_.request.report, "sections");
     const JsonArray* list = sections ? sections->if_array() : nullptr;
@@ -372,7 +371,7 @@ class GatherPlanner {
     save.recounted = all;
   }
 
-  // All turns before were taken away.
+  // True if all earlier turns were removed.
   bool TurnBeginsConversation() const {
     return std::ranges::none_of(stored_->messages,
                                 [](const StoredMessage& one) { return one.role == "user"; });
@@ -437,7 +436,7 @@ std::string ChooseModel(std::string_view stored, std::string_view asked_for,
 
 namespace {
 
-// Files of other programs carry the context in front of the user's words.
+// Removes context that files of other programs have before the user's words.
 std::string WithoutBlocks(std::string_view text) {
   std::string out;
   std::size_t at = 0;
@@ -454,7 +453,7 @@ std::string TitleOf(std::string_view prompt) {
   const std::string words = WithoutBlocks(prompt);
   std::string line;
   bool space = false;
-  // A message that is blocks alone keeps them.
+  // A message that consists only of blocks keeps them.
   for (const char c : TrimSpace(words).empty() ? prompt : std::string_view(words)) {
     const bool blank = static_cast<unsigned char>(c) <= 0x20 || c == 0x7F;
     if (blank) {
@@ -464,7 +463,7 @@ std::string TitleOf(std::string_view prompt) {
     if (space) line += ' ';
     space = false;
     line += c;
-    if (line.size() > kTitleLength * 4) break;  // a code point has four bytes at most
+    if (line.size() > kTitleLength * 4) break;  // a code point has at most four bytes
   }
   return std::string(utf8::Prefix(line, kTitleLength));
 }

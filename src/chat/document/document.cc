@@ -72,7 +72,7 @@ Document Document::Make(std::string_view id, std::string_view model, std::string
                                         {"updated_at", at},
                                         {"metadata", JsonObject()}},
                              style);
-  static_cast<void>(document.Index());  // our own writing
+  static_cast<void>(document.Index());  // cannot fail: we wrote the text
   return document;
 }
 
@@ -119,7 +119,7 @@ Status Document::Index() {
   return {};
 }
 
-// Enough that every later reader may rely on an object with a role.
+// Checks that every message is an object with a role, so that later readers can rely on it.
 Status Document::CheckMessages() const {
   if (messages_.size() > kMaxMessages) {
     return MakeError(ErrorCode::kDamaged, "more than {} messages", kMaxMessages);
@@ -209,7 +209,7 @@ Status Document::InsertFirstMessage(const Json& message) {
     AppendMessage(message);
     return Apply();
   }
-  // As if it had been appended, then the old first one behind it.
+  // Inserts it as if appended, then the old first message after it.
   const Slice list = FindMember("messages")->value;
   const std::string_view space =
       std::string_view(text_).substr(list.begin + 1, messages_[0].begin - list.begin - 1);

@@ -63,7 +63,7 @@ struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
-// Left by a process that was killed while it saved.
+// Removes a file that a killed process left during a save.
 void RemoveIfStale(int folder, const char* name) {
   struct stat info;
   if (::fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return;

@@ -81,7 +81,7 @@ class Writer {
   std::string indent_, out_;
 };
 
-// The white space in front of byte `at`.
+// Returns the white space before byte `at`.
 std::string_view SpaceBefore(std::string_view text, std::size_t at) {
   std::size_t begin = at;
   while (begin > 0 && std::string_view(" \t\r\n").find(text[begin - 1]) != std::string_view::npos) {
@@ -107,7 +107,7 @@ JsonStyle JsonStyle::Of(std::string_view text) {
   JsonStyle style;
   bool escapes = false;
   for (std::size_t at = text.find("\\u"); at != text.npos; at = text.find("\\u", at + 2)) {
-    // \u0000 to \u007f stand for controls in every style.
+    // \u0000 to \u007f are control characters in every style.
     if (text.substr(at + 2, 2) != "00" || text.substr(at + 4, 1) >= "8") {
       escapes = true;
       break;
@@ -160,11 +160,11 @@ Insertion InsertInto(std::string_view text, Slice container, std::optional<Slice
   return out;
 }
 
-// The deepest object on a path that is there.
+// The deepest existing object on a path.
 struct JsonPatch::Place {
-  Slice container;                   // it, or with `found` the object or list that holds the value
+  Slice container;                   // it; with `found` the object or list that has the value
   std::vector<Member> members;       // of the container
-  std::size_t steps = 0;             // names of the path that were found
+  std::size_t steps = 0;             // number of names of the path that were found
   int depth = 0;                     // of the container
   std::optional<std::size_t> found;  // index in members of the whole path's value
 };
@@ -297,7 +297,7 @@ std::string_view Reason(JsonLexer::Fault fault) {
   return "not a JSON value";
 }
 
-// Walks over values; the position is always inside the text or at its end.
+// Walks over values; the position is always in the text or at its end.
 class Walker {
  public:
   Walker(std::string_view text, std::size_t at) : lexer_(text, at) {}
@@ -362,7 +362,7 @@ class Walker {
   JsonLexer lexer_;
 };
 
-// The code unit of a `\uXXXX` at `at`, -1 if there is none.
+// Returns the code unit of a `\uXXXX` at `at`, or -1 if there is none.
 int UnitAt(std::string_view raw, std::size_t at) {
   if (at + 6 > raw.size() || raw[at] != '\\' || raw[at + 1] != 'u') return -1;
   int unit = 0;

@@ -16,8 +16,8 @@ std::uint64_t SizeAt(const Json& json, std::string_view key) {
   return value < 0 ? 0 : static_cast<std::uint64_t>(value);
 }
 
-// A number that we go by, 0 if it is absent: what cannot be one must not pass for the start, and
-// sums with it stay in range.
+// Reads a number that we rely on; 0 if it is absent. An invalid number must not pass for the start,
+// and sums with it must stay in range.
 Result<std::int64_t> NumberAt(const Json& json, std::string_view key, std::string_view of) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
   const Json* found = Find(json, key);
@@ -34,7 +34,7 @@ Result<std::uint64_t> PositionAt(const Json& json, std::string_view key, std::st
   return static_cast<std::uint64_t>(number);
 }
 
-// The items of a list; a missing list has none.
+// Returns the items of a list; empty if the list is missing.
 Result<std::span<const Json>> ListAt(const Json& json, std::string_view key) {
   const Json* found = Find(json, key);
   if (!found || found->is_null()) return std::span<const Json>();
@@ -138,8 +138,8 @@ Status ReadDossier(const Json& dossier, std::size_t message_count, Stored* store
   return {};
 }
 
-// A system message that is not the recorded one was edited by a person or another program. What
-// blocks stand in it now are the context.
+// A system message that differs from the recorded one was edited by a user or another program. The
+// blocks that it contains now are the context.
 void FindEditedContext(Stored* stored) {
   ContextRecord& context = *stored->context;
   const StoredMessage* system = stored->System();
@@ -162,7 +162,7 @@ void FindEditedContext(Stored* stored) {
 }
 
 Status ReadMetadata(const Json& metadata, std::size_t message_count, Stored* stored) {
-  // Other programs write this one, too.
+  // Other programs also write this one.
   const auto total = NumberAt(metadata, "total_tokens", "metadata");
   if (total && FindInt(metadata, "total_tokens")) stored->total_tokens = *total;
   if (const Json* context = Find(metadata, "context"); context && context->is_object()) {

@@ -19,7 +19,7 @@ Role RoleOf(std::string_view name, std::vector<std::string>* warnings) {
   return Role::kUser;
 }
 
-// "data:image/png;base64,AAAA" in its parts; any other address stays one.
+// Splits "data:image/png;base64,AAAA" into its parts; any other URL is kept.
 Block ImageBlock(std::string_view url) {
   Block block{.type = Block::Type::kImage};
   const std::size_t comma = url.find(',');
@@ -84,7 +84,7 @@ Turn ToTurn(const StoredMessage& message, std::vector<std::string>* warnings) {
   }
   AddContent(message.json, &turn, warnings);
   if (turn.role == Role::kAssistant) AddToolCalls(message.json, &turn);
-  // An empty message has to stay one, or the roles would no longer alternate.
+  // An empty message must stay, or the roles would no longer alternate.
   if (turn.blocks.empty()) turn.blocks.push_back({});
   return turn;
 }

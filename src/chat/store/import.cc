@@ -27,10 +27,10 @@ constexpr std::string_view kNothingOfThese =
     "of ours (JSON with messages)";
 constexpr std::size_t kMaxDepth = 100'000;  // messages of one conversation
 
-// What is known of a conversation before it is one.
+// Data of a conversation before it becomes a Document.
 struct Found {
   std::string program, id, model, title;
-  std::string created, updated;  // as we write times
+  std::string created, updated;  // in our time format
   std::vector<JsonObject> messages;
 };
 
@@ -42,8 +42,8 @@ std::string IdOf(std::string_view program, std::string_view name) {
   return id.substr(0, kMaxIdLength);
 }
 
-// "2026-11-25 15:43:18.171836+00:00", with T or a space, with and without a fraction, as we write
-// it.
+// Converts "2026-11-25 15:43:18.171836+00:00", with T or a space, with or without a fraction, to
+// our time format.
 std::string TimeOf(std::string_view text, std::string_view otherwise) {
   constexpr std::string_view kShape = "0000-00-00T00:00:00";
   if (text.size() < kShape.size()) return std::string(otherwise);
@@ -93,7 +93,7 @@ JsonObject ImagePart(const std::string& url) {
   return {{"type", "image_url"}, {"image_url", JsonObject{{"url", url}}}};
 }
 
-// A text alone stays one.
+// A text alone stays a plain text.
 JsonObject PartsMessage(std::string_view role, std::string text, JsonArray images) {
   if (images.empty()) return ImportedText(role, text);
   if (!text.empty()) images.push_back(JsonObject{{"type", "text"}, {"text", utf8::Sanitize(text)}});
@@ -105,7 +105,7 @@ void AddLine(std::string_view line, std::string* text) {
   *text += line;
 }
 
-// A call of a tool, and what it gave: text, since the tools themselves are not here.
+// Describes a tool call and its result as text, because the tools are not available here.
 std::string CallLine(std::string_view tool, std::string_view arguments) {
   return fmt::format("[tool_call {}{}{}]", tool, arguments.empty() ? "" : " ", arguments);
 }
@@ -117,8 +117,8 @@ std::string ResultLine(std::string_view tool, std::string_view output, std::stri
   return line;
 }
 
-// The log of `llm`, of both generations: `threads` and `turns` over hashed messages (from 0.32),
-// `conversations` and `responses` before.
+// The log of `llm` in both generations: `threads` and `turns` over hashed messages (since 0.32),
+// and `conversations` and `responses` before.
 class LlmLog {
  public:
   LlmLog(store::Database& db, std::string_view now) : db_(db), now_(now) {}
@@ -150,7 +150,7 @@ class LlmLog {
     return query.With(table, column).Step();
   }
 
-  // Of each thread the longest chain that ends in its tip.
+  // For each thread, reads the longest chain that ends in its tip.
   Status ReadThreads(std::vector<std::string>* done, std::vector<Document>* out) {
     DOSSIER_ASSIGN_OR_RETURN(
         store::Statement threads,
@@ -256,7 +256,7 @@ class LlmLog {
     return out;
   }
 
-  // An image whose bytes or address the log holds is one; all else is named.
+  // An image with data or URL in the log becomes an image; everything else is named.
   Status AddAttachment(const std::string& id, std::string* text, JsonArray* images) {
     DOSSIER_ASSIGN_OR_RETURN(
         store::Statement query,
@@ -275,7 +275,7 @@ class LlmLog {
     return {};
   }
 
-  // The older tables; threads that were read already are in both.
+  // Reads the older tables; threads that were already read are in both.
   Status ReadConversations(const std::vector<std::string>& done, std::vector<Document>* out) {
     DOSSIER_ASSIGN_OR_RETURN(
         store::Statement query,
@@ -304,7 +304,7 @@ class LlmLog {
         db_.Prepare("SELECT id, system, prompt, response, datetime_utc, model FROM responses "
                     "WHERE conversation_id = ? ORDER BY datetime_utc, id"));
     query.With(found->id);
-    std::string holds;  // the system text
+    std::string holds;  // the current system text
     while (true) {
       DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
       if (!row) return {};
@@ -314,7 +314,7 @@ class LlmLog {
       if (found->model.empty()) found->model = query.Text(5);
       DOSSIER_ASSIGN_OR_RETURN(std::string system, Fragments("system_fragments", id));
       AddLine(query.View(1), &system);
-      // The log repeats what holds already; a new one holds from here on.
+      // The log repeats the current text; a new one applies from here on.
       if (const std::string_view text = TrimSpace(system); !text.empty() && text != holds) {
         found->messages.push_back(ImportedText("system", text));
         holds = text;
@@ -335,7 +335,7 @@ class LlmLog {
     return ResultLine(tool, output, "");
   }
 
-  // What `table` has of tools: what was called in a response, or what a prompt gave back.
+  // Returns the tool lines of `table`: calls in a response, or results given to a prompt.
   Status ToolLines(std::string_view table, std::string_view column,
                    std::string (*line)(std::string_view tool, std::string_view value),
                    const std::string& response, std::string* text) {
@@ -386,10 +386,10 @@ class LlmLog {
 
   store::Database& db_;
   const std::string_view now_;
-  std::size_t bytes_ = 0;  // of what was read
+  std::size_t bytes_ = 0;  // number of bytes read
 };
 
-// A message of an aichat session: a text, parts of text and image, or something of its own.
+// Converts a message of an aichat session: a text, parts of text and image, or a form of its own.
 JsonObject SessionMessage(const Json& message) {
   std::string role = TextAt(message, "role");
   if (role == "tool") role = "user";
@@ -411,7 +411,7 @@ JsonObject SessionMessage(const Json& message) {
   return PartsMessage(role, std::move(text), std::move(images));
 }
 
-// A session of `aichat`. Messages that it has made shorter stand in full before the rest, which
+// Reads a session of `aichat`. Messages that it has compressed come in full before the rest, which
 // then begins with its summary.
 Result<Document> ReadSession(std::string_view text, const std::string& path, std::string_view now) {
   DOSSIER_ASSIGN_OR_RETURN(
@@ -429,7 +429,7 @@ Result<Document> ReadSession(std::string_view text, const std::string& path, std
               .created = {},
               .updated = {},
               .messages = {}};
-  // "openai:gpt-4o"; a tag of the model may follow: "ollama:llama3:8b".
+  // "openai:gpt-4o"; a model tag may follow: "ollama:llama3:8b".
   if (const std::size_t colon = found.model.find(':'); colon != found.model.npos) {
     found.model[colon] = '/';
   }
@@ -490,12 +490,12 @@ Result<std::vector<Document>> ReadKnown(const std::string& path, std::string_vie
   return out;
 }
 
-// "PROGRAM ID" of a conversation that was another program's; "" of ours.
+// Returns "PROGRAM ID" for an imported conversation; "" for our own.
 std::string OriginOf(const Document& document) {
   const auto metadata = document.ReadMetadata();
   const Json* dossier = metadata ? Find(*metadata, "dossier") : nullptr;
   const Json* imported = dossier ? Find(*dossier, "imported") : nullptr;
-  // A copy goes its own way.
+  // A copy is independent.
   if (!imported || Find(*dossier, "forked_from")) return {};
   return TextAt(*imported, "program") + " " + TextAt(*imported, "id");
 }
@@ -509,7 +509,7 @@ Result<std::vector<Document>> ReadForeign(const std::string& path, std::string_v
 }
 
 Status FollowRenamed(const Store& store, std::vector<Document>* found) {
-  std::map<std::string, std::string> names;  // what each import goes by now
+  std::map<std::string, std::string> names;  // the current name of each import
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> ids, store.Ids());
   for (const std::string& id : ids) {
     auto bytes = ReadConversation(store.folder(), id);

@@ -16,7 +16,7 @@
 namespace dossier::chat {
 namespace {
 
-constexpr std::int64_t kVersion = 3;  // of the tables; another one is made anew
+constexpr std::int64_t kVersion = 3;  // of the tables; another version is rebuilt
 
 constexpr std::size_t kFilesAtOnce = 500;
 
@@ -41,7 +41,7 @@ bool Matches(const Known& known, const FileEntry& file) {
          known.inode == static_cast<std::int64_t>(file.inode);
 }
 
-// One index for each folder.
+// Each folder has its own index.
 std::string PathFor(const std::string& folder, const std::string& cache_folder) {
   const std::unique_ptr<char, void (*)(void*)> real(::realpath(folder.c_str(), nullptr), std::free);
   const std::string name = real ? std::string(real.get()) : folder;
@@ -52,7 +52,7 @@ void RemoveIndex(const std::string& path) {
   for (const char* ending : {"", "-wal", "-shm", "-journal"}) ::unlink((path + ending).c_str());
 }
 
-// What the tables hold of one file.
+// The tables' content for one file.
 struct Row {
   Listed listed;
   std::vector<std::pair<std::int64_t, StoredMessage>> messages;  // by turn
@@ -81,7 +81,7 @@ Row ReadRow(const std::string& folder, const std::string& id) {
   return row;
 }
 
-// Each word in quotation marks: no letter of it is syntax.
+// Puts each word in quotation marks, so that nothing in it is syntax.
 std::string LiteralWords(std::string_view query) {
   std::string out;
   std::size_t at = 0;
@@ -113,12 +113,12 @@ Result<Index> Index::Open(const std::string& folder, const std::string& cache_fo
 
 Result<Index> Index::OpenAt(const std::string& path, const std::string& folder,
                             const std::vector<FileEntry>& files) {
-  // It holds the texts of conversations; its log takes the mode over.
+  // It contains texts of conversations, so its mode must be private; its log inherits the mode.
   if (path.starts_with('/')) {
     const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   }
   DOSSIER_ASSIGN_OR_RETURN(store::Database db, store::Database::Open(path));
-  // A cache may lose its last seconds: no syncs, but whole transactions.
+  // A cache may lose its last seconds: no syncs, but atomic transactions.
   DOSSIER_RETURN_IF_ERROR(db.Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"));
   DOSSIER_ASSIGN_OR_RETURN(const std::int64_t version, db.QueryInt("PRAGMA user_version"));
   if (version != kVersion) {
@@ -156,7 +156,7 @@ Status Index::Update(const std::vector<FileEntry>& files) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (!known[i]) changed.push_back(&files[i]);
   }
-  // In parts, so that a first reading that is stopped is not lost as a whole.
+  // In parts, so that an interrupted first update is not lost completely.
   for (std::size_t at = 0; at < changed.size() || !gone.empty(); at += kFilesAtOnce) {
     const std::size_t count = std::min(kFilesAtOnce, changed.size() - std::min(at, changed.size()));
     DOSSIER_RETURN_IF_ERROR(
@@ -180,7 +180,7 @@ Status Index::Remove(std::string_view id) {
                            db_.Prepare("SELECT first, last FROM files WHERE id = ?"));
   DOSSIER_ASSIGN_OR_RETURN(const bool known, rows.With(id).Step());
   if (!known) return {};
-  // Numbers, not a subquery: FTS5 walks over the whole table where a bound is NULL.
+  // Numbers instead of a subquery: FTS5 scans the whole table if a bound is NULL.
   DOSSIER_ASSIGN_OR_RETURN(store::Statement words,
                            db_.Prepare("DELETE FROM words WHERE rowid BETWEEN ? AND ?"));
   DOSSIER_RETURN_IF_ERROR(words.With(rows.Int(0), rows.Int(1)).Done());

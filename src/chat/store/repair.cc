@@ -12,7 +12,7 @@
 namespace dossier::chat {
 namespace {
 
-// A part of the metadata that may be taken away so that the rest can be read.
+// A part of the metadata that may be removed so that the rest can be read.
 struct Part {
   std::string_view outer, inner;  // inner "": all of outer
 
@@ -26,7 +26,7 @@ struct Part {
   }
 };
 
-// From the least loss to the greatest.
+// In order of increasing loss.
 constexpr std::array kParts = {Part{"dossier", "compaction"}, Part{"dossier", "turns"},
                                Part{"context", ""}, Part{"dossier", ""}};
 
@@ -45,7 +45,7 @@ class Repairer {
   }
 
  private:
-  // One part at a time first, so that no more goes than has to.
+  // Removes one part at a time, so that no more is lost than necessary.
   Status MakeReadable() {
     if (ReadStored(*document_)) return {};
     for (const Part& part : kParts) {
@@ -55,7 +55,7 @@ class Repairer {
     }
     for (const Part& part : kParts) {
       Document without = *document_;
-      if (!part.RemoveFrom(&without)) continue;  // what is around it is no object
+      if (!part.RemoveFrom(&without)) continue;  // what is around it is not an object
       DOSSIER_RETURN_IF_ERROR(Remove(part));
       if (ReadStored(*document_)) return {};
     }
@@ -78,7 +78,7 @@ class Repairer {
     return {};
   }
 
-  // Reading it has found the blocks that stand there.
+  // Reading has found the blocks of the message.
   Status DescribeContext() {
     DOSSIER_ASSIGN_OR_RETURN(Stored stored, ReadStored(*document_));
     if (stored.edited == Stored::Edited::kNo) return {};
@@ -136,7 +136,7 @@ Result<std::vector<std::string>> Repair(const tokens::Counter& counter, Document
 
 namespace {
 
-// The blocks that open a message, and the text behind them.
+// The blocks at the start of a message, and the text after them.
 struct Opened {
   std::vector<NamedBlock> blocks;
   std::string rest;
@@ -190,7 +190,7 @@ class Migrator {
   }
 
  private:
-  // Blocks that stand in the system message already only need their record.
+  // Blocks that are already in the system message only need their record.
   Status Describe() {
     const std::string system = stored_.System()->Text();
     const std::vector<NamedBlock> blocks = BlocksOf(system);
@@ -212,7 +212,7 @@ class Migrator {
     if (first == stored_.messages.size()) return {};
     const Opened opened = LeadingBlocks(stored_.messages[first]);
     if (opened.blocks.empty()) return {};
-    // From the end, as the system message may push all messages down.
+    // From the end, because the system message may move all messages down.
     DOSSIER_RETURN_IF_ERROR(DropCopies(first, opened.blocks));
     DOSSIER_RETURN_IF_ERROR(document_->SetContent(first, Json(opened.rest)));
     std::vector<std::string> texts;

@@ -11,7 +11,7 @@ JsonObject TextMessage(std::string_view role, std::string_view text) {
   return {{"role", role}, {"content", text}};
 }
 
-// In the form of the OpenAI wire: a list of parts where there is more than a text.
+// OpenAI's format: a list of parts if there is more than a text.
 JsonObject UserMessage(const TurnSave& save) {
   if (save.images.empty()) return TextMessage("user", save.user);
   JsonArray parts;
@@ -29,7 +29,7 @@ std::int64_t CountTurns(const Stored& stored) {
   return std::ranges::count(stored.messages, "user", &StoredMessage::role);
 }
 
-// The user's message and all behind it.
+// Returns the start of the last turn: the user's message and everything after it.
 std::size_t LastTurnBegin(const Stored& stored) {
   std::size_t begin = stored.messages.size();
   while (begin > stored.HistoryBegin()) {
@@ -48,7 +48,7 @@ Status DropCompactionsFrom(const Stored& stored, std::size_t message, Document* 
   return document->metadata().RemoveLast({"dossier", "compaction"}, count);
 }
 
-// Everything moves by one, and with it what the records name.
+// All messages move by one, and so do the records' indexes.
 Status InsertSystem(std::string_view text, const Stored& stored, Document* document) {
   DOSSIER_RETURN_IF_ERROR(document->InsertFirstMessage(TextMessage("system", text)));
   if (stored.compaction.empty()) return {};
@@ -63,15 +63,15 @@ Status InsertSystem(std::string_view text, const Stored& stored, Document* docum
 
 Status SetTotal(const TurnSave& save, const FinishedTurn& finished, const Stored& stored,
                 Document* document) {
-  // Unknown after a turn was taken away: the next plan counts anew.
+  // Unknown after a turn was removed: the next plan counts again.
   const bool known = save.recounted || stored.total_tokens;
   if (!known && save.kind == TurnSave::Kind::kAppend) return {};
   const std::int64_t before = save.recounted.value_or(stored.total_tokens.value_or(0));
   return document->metadata().Set({"total_tokens"}, before + save.tokens + finished.tokens);
 }
 
-// Of the turn that is added to `document`, whose records are `records`: a conversation that another
-// program wrote has messages, but no turns.
+// Returns the number of the turn to be added to `document` with `records`: a conversation of
+// another program has messages but no turns.
 Result<std::int64_t> NextTurn(const Stored& records, const Document& document) {
   if (!records.turns.empty()) return records.turns.back().n + 1;
   DOSSIER_ASSIGN_OR_RETURN(const Stored stored, ReadStored(document));
@@ -105,7 +105,7 @@ Status AddDossier(const TurnSave& save, Document* document) {
   return {};
 }
 
-// A message is made if there is none.
+// Creates a message if there is none.
 Status SetSystem(const std::string& text, Document* document) {
   DOSSIER_ASSIGN_OR_RETURN(const Stored stored, ReadStored(*document));
   if (stored.System()) return document->SetContent(0, Json(text));
@@ -165,7 +165,7 @@ Result<std::size_t> RemoveLastTurn(Document* document, std::string_view now) {
     DOSSIER_RETURN_IF_ERROR(document->metadata().RemoveLast({"dossier", "turns"}, 1));
   }
   DOSSIER_RETURN_IF_ERROR(document->metadata().Remove({"total_tokens"}));
-  // It was made of the text that goes.
+  // It was made from the removed text.
   if (CountTurns(stored) == 1) {
     DOSSIER_RETURN_IF_ERROR(document->metadata().Remove({"dossier", "title"}));
   }

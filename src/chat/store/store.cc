@@ -49,7 +49,7 @@ Status TrimTo(std::int64_t turn, const Stored& stored, Document* document) {
   JsonPatch& metadata = document->metadata();
   DOSSIER_RETURN_IF_ERROR(metadata.RemoveLast({"dossier", "turns"}, records));
   DOSSIER_RETURN_IF_ERROR(metadata.RemoveLast({"dossier", "compaction"}, compactions));
-  // Counted again with the next turn.
+  // Counted again in the next turn.
   DOSSIER_RETURN_IF_ERROR(metadata.Remove({"total_tokens"}));
   return document->EraseMessagesFrom(end);
 }
@@ -206,7 +206,7 @@ Result<std::string> Store::Fork(std::string_view id, std::optional<std::int64_t>
 Status Store::Rename(std::string_view id, std::string_view as, const CancelToken& cancel) const {
   DOSSIER_RETURN_IF_ERROR(CheckId(as));
   if (id == as) return MakeError(ErrorCode::kUsage, "conversation '{}' has this id already", id);
-  // Always in the same order, so that two renames do not wait for each other.
+  // Always in the same order, so that two renames do not deadlock.
   const std::string_view first = std::min(id, as), second = std::max(id, as);
   DOSSIER_ASSIGN_OR_RETURN(const FileLock one,
                            LockConversation(folder_, first, lock_wait_, cancel));
@@ -225,7 +225,7 @@ Status Store::Rename(std::string_view id, std::string_view as, const CancelToken
 
 namespace {
 
-// `here` with what `longer` has more.
+// Returns `here` with the additional messages of `longer`.
 Result<Document> Lengthened(Document here, const Document& longer) {
   DOSSIER_ASSIGN_OR_RETURN(const Json before, here.ReadMetadata());
   const Json* dossier = Find(before, "dossier");
@@ -237,7 +237,7 @@ Result<Document> Lengthened(Document here, const Document& longer) {
     here.SetUpdated(longer.updated_at());
     return here;
   }
-  // A conversation of ours brings the records of its turns.
+  // A conversation of this program includes the records of its turns.
   Document out = longer;
   if (const Json* title = dossier ? Find(*dossier, "title") : nullptr) {
     DOSSIER_RETURN_IF_ERROR(out.metadata().Set({"dossier", "title"}, *title));

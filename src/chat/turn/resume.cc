@@ -135,7 +135,7 @@ Traces TracesOf(const Stored& stored) {
   return traces;
 }
 
-// All that `ids` left. The journal knows of turns that failed, too.
+// Finds everything that `ids` left. The journal also has turns that failed.
 Result<Traces> TracesOf(const ForgetParts& parts, std::span<const std::string> ids) {
   Traces all;
   for (const std::string& id : ids) {
@@ -145,7 +145,7 @@ Result<Traces> TracesOf(const ForgetParts& parts, std::span<const std::string> i
       all.runs.merge(own.runs);
       all.contexts.merge(own.contexts);
       for (std::string& name : own.former_ids) {
-        // Another conversation may have taken it.
+        // Another conversation may have taken the id.
         if (!Exists(PathOf(parts.store.folder(), name))) names.push_back(std::move(name));
       }
     }

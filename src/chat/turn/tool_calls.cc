@@ -36,7 +36,7 @@ Result<std::vector<assembly::Turn>> ToolCalls::Answer(const std::vector<model::T
   return results;
 }
 
-// The policy first, then the person.
+// Asks the policy first, then the user.
 Result<Judged> ToolCalls::Decide(const model::ToolCall& call) {
   Judged judged = tool_.Judge(call);
   if (!judged.allowed || !watch_.confirm || all_agreed_) return judged;

@@ -6,7 +6,7 @@
 namespace dossier::chat {
 namespace {
 
-// What a repair round tells the model: prompts/schema_repair.md.
+// Returns what a repair round tells the model: prompts/schema_repair.md.
 Result<std::string> RepairText(const std::vector<std::string>& violations,
                                const assembly::AssetFolders& folders) {
   DOSSIER_ASSIGN_OR_RETURN(const assembly::Template text,
@@ -66,7 +66,7 @@ Status TurnDriver::Converse() {
   return done;
 }
 
-// Repair rounds: the same messages, the reply, what is wrong with it.
+// Repair rounds: the same messages, the reply, and its faults.
 Status TurnDriver::CheckedConverse() {
   for (int round = 0;; ++round) {
     DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply, NextReply());
@@ -96,7 +96,7 @@ Status TurnDriver::Refuse(const model::CheckedReply& checked, const model::Reply
                    request_.repair_rounds, request_.repair_rounds == 1 ? "" : "s", log_.run());
 }
 
-// Calls until the model wants no more tools, or may have no more.
+// Calls the model until it wants no more tools, or may use no more.
 Result<model::Reply> TurnDriver::FinalReply() {
   while (true) {
     const auto purpose =
@@ -108,7 +108,7 @@ Result<model::Reply> TurnDriver::FinalReply() {
       return MakeError(ErrorCode::kNetwork, "the model returned no text (finish reason {})",
                        model::FinishName(reply.finish));
     }
-    partial_.clear();  // what came before a call is no answer
+    partial_.clear();  // text before a call is not an answer
     input_.steps.push_back(model::AssistantTurn(reply));
     DOSSIER_ASSIGN_OR_RETURN(const std::vector<Turn> results,
                              tools_->Answer(reply.tool_calls, cancel_));
@@ -123,7 +123,7 @@ Result<model::Reply> TurnDriver::FinalReply() {
 }
 
 Result<model::Reply> TurnDriver::CallModel(model::Purpose purpose) {
-  // Also without memory: a block is never shown.
+  // Used even without memory: a block is never shown.
   memory::BlockFilter filter;
   const auto show = [this](const std::string& text) {
     if (!text.empty()) events_.OnDelta(text);
@@ -159,7 +159,7 @@ Result<model::Reply> TurnDriver::CallModel(model::Purpose purpose) {
 }
 
 void TurnDriver::NoteUsage() {
-  // The ledger's, not the caller's: what a call took counts, too, that failed or was interrupted.
+  // The ledger's usage, not the caller's: failed and interrupted calls count too.
   const model::UsageSum sum = ledger_.use().spent;
   outcome_.usage = sum.total;
   outcome_.calls = sum.calls;
@@ -194,7 +194,7 @@ Status TurnDriver::Accept(const model::Reply& reply, std::string text) {
   return {};
 }
 
-// What had arrived is kept and marked.
+// Keeps and marks the text that had arrived.
 Status TurnDriver::KeepIncomplete(const Error& why) {
   completeness_ = TurnRecord::Reply::kIncomplete;
   outcome_.incomplete = fmt::format("{}: the reply is incomplete{}", why.message,

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kContextShare = 4;  // of the window
 
-// What the run's status says in the journal.
+// Returns the run's status for the journal.
 std::string_view StatusOf(const TurnOutcome& outcome, TurnRecord::Reply completeness) {
   if (completeness == TurnRecord::Reply::kIncomplete) return "partial";
   if (!outcome.error) return "final";
@@ -81,7 +81,7 @@ Status TurnDriver::Steps() {
   return Save();
 }
 
-// The conversation, or the right to make it. A preview takes no right and leaves no file.
+// Loads the conversation, or takes the right to create it. A preview takes none, leaves no file.
 Status TurnDriver::Load() {
   if (stateless()) return {};
   if (!parts_.store) return MakeError(ErrorCode::kInternal, "there is no store of conversations");
@@ -98,7 +98,7 @@ Status TurnDriver::Load() {
     loaded_ = std::move(begun.existing);
     if (loaded_ && request_.hold == TurnRequest::Hold::kYes) {
       DOSSIER_ASSIGN_OR_RETURN(held_, store.Hold(request_.id, cancel_));
-      // It may have grown while we waited.
+      // It may have grown while we waited for the lock.
       DOSSIER_ASSIGN_OR_RETURN(loaded_, store.Load(request_.id));
     }
   }
@@ -158,7 +158,7 @@ Status TurnDriver::GatherContext() {
     DOSSIER_ASSIGN_OR_RETURN(gathered_, parts_.context->Gather(need.run, limits, cancel_));
     LogContext();
   }
-  // A turn that is asked again has a run of its own, and all it needs in it.
+  // A repeated turn has its own run, which must contain everything it needs.
   if (known && request_.resume == TurnRequest::Resume::kAgain) LogContext();
   input_.commands = gathered_->commands;
   outcome_.times.context = Since(begun);
@@ -166,8 +166,8 @@ Status TurnDriver::GatherContext() {
   return {};
 }
 
-// Before any of them runs: a turn that is killed between here and context.ready may have run them,
-// and a resumed one must not run them a second time.
+// Logged before any of them runs: a turn that is killed between here and context.ready may have run
+// them, and a resumed one must not run them again.
 void TurnDriver::LogPrograms(const ContextNeed& need) {
   const std::vector<DeclaredCommand> declared = parts_.context->Declared();
   JsonArray names;
@@ -183,7 +183,7 @@ void TurnDriver::LogContext() {
   Log("context.ready", {{"context", log_.Body(dossier::ToJson(ToJson(*gathered_)))}});
 }
 
-// Planned, and planned again if the history had to be made shorter.
+// Plans the turn, and plans it again if the history had to be compacted.
 Status TurnDriver::MakePlan() {
   const auto plan = [&]() -> Status {
     DOSSIER_RETURN_IF_ERROR(RenderMemory());
@@ -213,14 +213,14 @@ Status TurnDriver::MakePlan() {
 
 Status TurnDriver::Preview() {
   outcome_.wire = model_.wire(MakeRequest(plan_->request, model::Purpose::kRoot));
-  // What the input would cost, none of it read from a cache.
+  // The cost of the input if none of it is read from a cache.
   outcome_.usage.cost_nano_usd = model::CostOf({.input = plan_->request.tokens}, model_.entry);
   outcome_.plan = std::move(plan_);
   outcome_.blocks = gathered_->blocks;
   return {};
 }
 
-// Never cancelled: what the model said is paid for.
+// Never cancelled: the reply has been paid for.
 Status TurnDriver::Save() {
   outcome_.text = answer_->text;
   if (plan_->save.kind == TurnSave::Kind::kNothing) {
@@ -254,7 +254,7 @@ Status TurnDriver::Save() {
   };
   const Result<Saved> saved = save();
   if (!saved) {
-    // The answer is printed all the same.
+    // The answer is still printed.
     const bool locked = saved.error().code == ErrorCode::kLocked;
     outcome_.error = Rescue(saved.error(), std::move(finished));
     outcome_.exit = ExitCode(locked ? ErrorCode::kLocked : ErrorCode::kFailed);
@@ -268,7 +268,7 @@ Status TurnDriver::Save() {
   return {};
 }
 
-// What was said is paid for: where the conversation's folder does not take it, another one may.
+// The reply has been paid for: if the conversation's folder cannot be written, another one may.
 Error TurnDriver::Rescue(const Error& why, FinishedTurn finished) const {
   finished.keep = {};  // memory has it already, or never will
   const auto kept = [&]() -> Result<std::string> {
@@ -325,7 +325,7 @@ Millis TurnDriver::Since(Clock::Steady from) const {
   return std::chrono::duration_cast<Millis>(parts_.clock->Now() - from);
 }
 
-// Before every call: does the history have to become shorter?
+// Decides before every call whether the history has to be compacted.
 
 Status TurnDriver::Compact(const std::optional<Error>& too_long) {
   const bool asked_for = request_.compacting == TurnRequest::Compacting::kNow;
@@ -358,7 +358,7 @@ Status TurnDriver::Compact(const std::optional<Error>& too_long) {
   return {};
 }
 
-// nullopt if the call failed: what then is done, FinishCompaction says.
+// Returns nullopt if the call failed; FinishCompaction then decides what to do.
 std::optional<std::string> TurnDriver::Summarize(const CompactionDecision& plan) {
   const auto ask = [&]() -> Result<std::string> {
     driver::BoundModel other;

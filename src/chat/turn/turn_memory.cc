@@ -24,7 +24,7 @@ constexpr std::string_view kAssistantTurn = "assistant_turn";
 constexpr std::string_view kOtherMethod = "outputs";  // a compaction that keeps the turns
 constexpr std::size_t kLongestBranch = 128;
 
-// The record of the newest turn that has one.
+// Returns the record of the newest turn that has one.
 const Json* LastRecord(const Stored* stored) {
   if (!stored) return nullptr;
   for (auto turn = stored->turns.rbegin(); turn != stored->turns.rend(); ++turn) {
@@ -33,7 +33,7 @@ const Json* LastRecord(const Stored* stored) {
   return nullptr;
 }
 
-// "chat:ID.SEQ", in the letters that branches may have.
+// Returns "chat:ID.SEQ" in the characters that branches may have.
 std::string ForkName(std::string_view id, memory::Seq at) {
   const std::string tail = fmt::format(".{}", at);
   std::string name = "chat:";
@@ -57,16 +57,16 @@ Result<std::vector<memory::Record>> TurnsOf(const memory::View& view,
   return events;
 }
 
-// Turns that the history shows word by word, by the conversation in which they were said.
+// Returns the turns that the history contains in full, by the conversation in which they happened.
 std::map<std::string, std::set<std::int64_t>> TurnsInHistory(
     const Stored& stored, std::span<const CompactionRecord> added) {
-  std::size_t compacted = 0;  // messages before this one are
+  std::size_t compacted = 0;  // messages before this one are compacted
   const auto look = [&](const CompactionRecord& record) {
     if (record.method != kOtherMethod) compacted = std::max(compacted, record.to + 1);
   };
   std::ranges::for_each(stored.compaction, look);
   std::ranges::for_each(added, look);
-  // Another program's messages have no record: the last record is that of the last user's message.
+  // Another program's messages have no record: the last record is that of the last user message.
   const std::int64_t before = TurnCount(stored) - std::ssize(stored.turns);
   std::map<std::string, std::set<std::int64_t>> turns;
   for (std::size_t i = 0; i < stored.turns.size(); ++i) {
@@ -79,7 +79,7 @@ std::map<std::string, std::set<std::int64_t>> TurnsInHistory(
   return turns;
 }
 
-// What memory takes of a text.
+// Returns the part of a text that memory accepts.
 std::string Fitting(std::string_view text, std::vector<std::string>* warnings) {
   std::string fit = utf8::Sanitize(text);
   if (fit.size() <= memory::kMaxTextBytes) return fit;
@@ -89,7 +89,7 @@ std::string Fitting(std::string_view text, std::vector<std::string>* warnings) {
   return fit;
 }
 
-// The two events of a turn, written as `also` of its block.
+// Writes the two events of a turn as `also` of its block.
 class TurnEvents {
  public:
   explicit TurnEvents(const TurnMemory::KeptTurn& turn)
@@ -110,12 +110,12 @@ class TurnEvents {
     return Add(kAssistantTurn, assistant_, session);
   }
 
-  // This very turn is there already, and with it what its block did: nothing was written.
+  // True if this turn and the effects of its block are stored already: nothing was written.
   bool known() const { return known_; }
   std::vector<std::string> TakeWarnings() { return std::move(warnings_); }
 
  private:
-  // What has this number or a later one was taken back, or is asked again.
+  // Removes turns with this or a later number: they were undone, or are asked again.
   Status MakePlace(const std::vector<memory::Record>& turns, memory::BranchTransaction& session) {
     std::vector<std::int64_t> old;
     for (const memory::Record& event : turns) {
@@ -149,7 +149,7 @@ class TurnEvents {
   bool known_ = false;
 };
 
-// What a block could not do, a sentence each.
+// Reports what a block could not do, one sentence each.
 void Report(const memory::UpdateResult& result, std::vector<std::string>* warnings) {
   for (const memory::Notice& notice : result.warnings) {
     warnings->push_back("memory: " + notice.text);
@@ -173,7 +173,7 @@ Result<TurnMemory> TurnMemory::Open(driver::MemoryUse memory, std::string_view i
   if (branch.empty() && ours && !forks) branch = TextAt(*record, "branch");
   TurnMemory turn(driver::MemoryPort(std::move(memory), branch, kPhase));
   if (forks) DOSSIER_RETURN_IF_ERROR(turn.ForkFrom(*record, id));
-  // A branch that is not there is said before anything is paid for.
+  // A missing branch is reported before anything is paid for.
   DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const memory::View view, turn.Snapshot());
   return turn;
 }
@@ -238,11 +238,11 @@ Result<TurnMemory::Kept> TurnMemory::Keep(const KeptTurn& turn) const {
   return kept;
 }
 
-// A turn's memory: shown before the model is called, asked while it answers, written with the save.
+// A turn's memory: rendered before the call, queried while the model answers, written by the save.
 
 namespace {
 
-// Of the window, at most, beside memory.memory_budget_chars: a small model keeps room to talk.
+// Share of the window, at most, beside memory.memory_budget_chars: a small model needs room.
 constexpr std::int64_t kMemoryShare = 4;
 
 }  // namespace
@@ -260,8 +260,8 @@ Status TurnDriver::OpenMemory() {
   return MakeRoom();
 }
 
-// Before a render and after an applied block, never under the conversation's lock: a model may be
-// asked for summaries.
+// Runs before a render and after an applied block, never under the conversation's lock, because a
+// model may be asked for summaries.
 Status TurnDriver::MakeRoom() {
   DOSSIER_ASSIGN_OR_RETURN(const auto made, memory_->port().MakeRoom());
   if (!made) return {};
@@ -300,8 +300,8 @@ Result<model::Reply> TurnDriver::NextReply() {
                    "the model returned a memory block and no text; --memory turns memory on");
 }
 
-// The loop of all callers. Reads are answered at once; what the accepted reply writes waits for the
-// save of the turn.
+// The loop that all callers share. Reads are answered at once; writes of the accepted reply wait
+// for the save of the turn.
 Result<model::Reply> TurnDriver::ReplyInRounds() {
   model::Reply reply;
   with_block_.clear();
@@ -329,7 +329,7 @@ Result<model::Reply> TurnDriver::ReplyInRounds() {
   input_.memory.results.clear();
   input_.memory.feedback.clear();
   input_.memory.asked = MemoryTexts::Asked::kReply;
-  // What a person has seen is not lost to a round behind it.
+  // Text that the user has seen is not lost if a later round fails.
   if ((!done || done->failure) && !shown_text_.empty()) partial_ = shown_text_;
   if (!done) return tl::unexpected(done.error());
   memory::RoundsOutcome& rounds = *done;
@@ -347,8 +347,8 @@ Result<model::Reply> TurnDriver::ReplyInRounds() {
   return reply;
 }
 
-// One call. Text that a person has seen is not asked for a second time: the block alone is, and
-// what comes back is put together with it.
+// Makes one call. Text that the user has seen is not requested again: only the block is, and the
+// two are joined.
 Result<std::string> TurnDriver::AskInRound(const memory::Ask& ask, model::Reply* reply) {
   const bool first = ask.results.empty() && ask.feedback.empty();
   input_.memory.results = ask.results;
@@ -366,8 +366,8 @@ Result<std::string> TurnDriver::AskInRound(const memory::Ask& ask, model::Reply*
   return reply->text;
 }
 
-// Under the conversation's lock, right before its file is written. What memory cannot take is said;
-// the conversation is saved all the same.
+// Runs under the conversation's lock, right before its file is written. What memory refuses becomes
+// a warning; the conversation is saved anyway.
 Json TurnDriver::Remember(std::string_view conversation, std::int64_t number) {
   TurnMemory::KeptTurn turn{.conversation = std::string(conversation),
                             .number = number,

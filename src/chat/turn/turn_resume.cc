@@ -1,4 +1,4 @@
-// A turn that was interrupted goes on where it stopped.
+// Resumes an interrupted turn where it stopped.
 
 #include <algorithm>
 
@@ -38,7 +38,7 @@ Status TurnDriver::FindWhatIsLeft() {
     left = FindInterrupted(*parts_.journal, {.folder = parts_.store->folder(), .id = request_.id});
   const bool ours = left && (!drops || IsLast(stored(), *left));
   if (drops && !ours) {
-    // The file alone: what the user wrote stands in it.
+    // Only the file: it has what the user wrote.
     const StoredMessage& asked = stored_->messages[TurnBegin(*stored_, TurnCount(*stored_))];
     input_.prompt = asked.Text();
     input_.images = ImagesOf(asked);
@@ -73,7 +73,7 @@ Status TurnDriver::FindWhatIsLeft() {
   return {};
 }
 
-// The turn is planned as if it had never been; the save takes it out of the file.
+// The turn is planned as if the last one had never existed; the save removes it from the file.
 Status TurnDriver::DropLastTurn() {
   Document document = loaded_->document;
   DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const std::size_t gone,
@@ -85,7 +85,7 @@ Status TurnDriver::DropLastTurn() {
   return {};
 }
 
-// What stands in the system message since the conversation was made is not sent a second time.
+// Content that is in the system message since the conversation was made is not sent again.
 void TurnDriver::UseGathered(Gathered gathered) {
   const bool made = stored_ && stored_->turns.empty() && stored_->context;
   if (made) {
