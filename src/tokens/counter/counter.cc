@@ -10,7 +10,7 @@
 namespace dossier::tokens {
 namespace {
 
-// Counts the whole text when it is asked.
+// Counts the whole text on request.
 class WholeRunning final : public Running {
  public:
   explicit WholeRunning(const Counter& counter) : counter_(counter) {}
@@ -67,7 +67,7 @@ CountedPart Counter::LongestPrefix(std::string_view text, std::int64_t limit) co
       over = middle;
     }
   }
-  // The last code point before `over` may start behind the middle.
+  // The last code point before `over` may start after the middle.
   std::size_t next = fits;
   while (next < text.size()) {
     utf8::Next(text, &next);
@@ -78,7 +78,7 @@ CountedPart Counter::LongestPrefix(std::string_view text, std::int64_t limit) co
 }
 
 CountedPart Counter::LongestSuffix(std::string_view text, std::int64_t limit) const {
-  // The shortest part to leave out in front.
+  // Finds the shortest part to leave out at the front.
   std::size_t low = 0, fits = text.size();
   while (low < fits) {
     const std::size_t middle = utf8::FloorBoundary(text, low + (fits - low) / 2);
@@ -100,7 +100,7 @@ std::unique_ptr<Ranges> Counter::Prepare(std::string_view text) const {
 
 namespace {
 
-// Counters that need to know nothing about a text but how many bytes and code points it has.
+// Base of counters that only need a text's number of bytes and code points.
 //
 //   class ByteCounter final : public CensusCounter {
 //     std::int64_t TokensOf(const utf8::Census& census) const override { return census.bytes; }
@@ -110,7 +110,7 @@ namespace {
 
 class CensusCounter : public Counter {
  public:
-  // `margin` unset: the count is exact.
+  // `margin` unset means exact counts.
   CensusCounter(std::string name, std::optional<double> margin)
       : name_(std::move(name)), margin_(margin) {}
 
@@ -120,7 +120,7 @@ class CensusCounter : public Counter {
   bool exact() const final { return !margin_; }
   double margin() const final { return margin_.value_or(0); }
 
-  // A longer text must not give fewer tokens.
+  // A longer text must not have fewer tokens.
   virtual std::int64_t TokensOf(const utf8::Census& census) const = 0;
 
   Count FromCensus(const utf8::Census& census) const {
@@ -247,14 +247,14 @@ std::int64_t Scale(std::int64_t tokens, double ratio) {
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(tokens) * ratio));
 }
 
-// What Running and Ranges share with the counter itself.
+// Shared by Running, Ranges and the counter itself.
 struct Scaling {
   double ratio, margin;
 
   Count Apply(const Count& count) const {
     return {.tokens = Scale(count.tokens, ratio), .exact = false, .margin = margin};
   }
-  // The most tokens of the inner counter that stay within `limit`.
+  // Returns the most tokens of the inner counter that stay within `limit`.
   std::int64_t Within(std::int64_t limit) const {
     auto tokens = static_cast<std::int64_t>(static_cast<double>(limit) / ratio) + 1;
     while (tokens > 0 && Scale(tokens, ratio) > limit) --tokens;

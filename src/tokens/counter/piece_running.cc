@@ -5,7 +5,7 @@
 namespace dossier::tokens {
 namespace {
 
-// Bytes behind the last of a measured text's first borders that a window shows.
+// Bytes that a window shows after the last of a measured text's first borders.
 constexpr std::size_t kLookAhead = 512;
 
 }  // namespace
@@ -39,7 +39,7 @@ void PieceRunning::AppendMeasured(std::string_view text, const Measured& measure
   const std::size_t start = text_.size(), joint = start - settled_;
   const PartStart from = place();
   text_ += text;
-  Meeting meeting;  // with nothing in front, at the start
+  Meeting meeting;  // nothing before it, at the start
   if (start > 0) {
     const std::size_t end =
         utf8::FloorBoundary(text, std::min(text.size(), measured.first.back().bytes + kLookAhead));

@@ -9,22 +9,22 @@
 namespace dossier::tokens {
 namespace {
 
-// Bytes merged at a time in a long piece. Larger ones are quadratic, smaller ones join badly.
+// Bytes merged at once in a long piece. Larger windows are quadratic, smaller ones join badly.
 constexpr std::size_t kWindow = 48;
-// Above this a heap beats looking at every pair.
+// Above this size a heap is faster than checking every pair.
 constexpr std::size_t kMostInPlace = 192;  // below 256, see Best
 
-// Longest piece that is merged as a whole.
+// The longest piece that is merged as a whole.
 constexpr std::size_t kMostShort = 64;
-// A run of one byte that is worth looking for its longest token, and the longest looked for.
+// Length from which a run of one byte is searched for its longest token, and the longest searched.
 constexpr std::size_t kLongRun = 128;
 
 std::size_t Utf8Bytes(std::uint32_t code_point) {
   return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
 }
 
-// What each place of a row of symbols merges into with the next one, and the place, in one number,
-// so that the least of them is the best pair furthest to the left.
+// The token that each place of a row of symbols merges into with the next, combined with the place
+// in one number, so that the smallest number is the best, leftmost pair.
 class Candidates {
  public:
   static constexpr std::int32_t kNever = 0x7FFFFFFF;
@@ -39,7 +39,7 @@ class Candidates {
         merged == kNone ? kNever : static_cast<std::int32_t>(merged << 8 | place);
   }
   std::int32_t Least() const {
-    // Few keys: one by one, as a vector would have to wait for the key stored just before.
+    // Few keys: one by one, because a vector would wait for the key that was just stored.
     if (vectors_ <= 3) {
       std::int32_t least = kNever;
       for (std::size_t i = 0; i < vectors_; ++i) {
@@ -94,7 +94,7 @@ std::size_t Bpe::MergeInPlace(std::string_view text, std::uint32_t* symbols,
   if (count < 2) return count;
   const bool bytes = vocabulary_->base() == BaseSymbols::kBytes;
   Candidates candidates(count);
-  // Neighbours of each place that still holds a symbol.
+  // Neighbours of each place that still has a symbol.
   std::array<std::uint8_t, kMostInPlace + 1> before, after;
   for (std::size_t i = 0; i < count; ++i) {
     before[i] = static_cast<std::uint8_t>(i - 1);
@@ -170,9 +170,9 @@ void Bpe::Merge(std::string_view text, std::vector<std::uint32_t>* tokens) const
 
 bool Bpe::IsJoint(std::uint32_t left, std::uint32_t right) const {
   if ((left | right) & kUnknown) return true;
-  // Looks back in time: of the two tokens at the border, the one that was made later is taken
-  // apart. At each moment the pair at the border would have been merged if its rank were below that
-  // of the merge that came next there, or equal to it and further to the left.
+  // Goes back in time: of the two tokens at the border, the one made later is taken apart. At each
+  // moment the pair at the border would have been merged if its rank were below that of the next
+  // merge there, or equal to it and further to the left.
   std::uint32_t limit = kNone;
   while (true) {
     const std::uint32_t merged = vocabulary_->Merge(left, right);
@@ -216,7 +216,7 @@ void Bpe::ExtendRun(std::string_view text, Encoding* encoding) const {
 
 void Bpe::Extend(std::string_view text, Encoding* encoding) const {
   if (!vocabulary_->monotone()) {
-    // IsJoint does not hold: all of it again.
+    // IsJoint does not hold: encode everything again.
     encoding->tokens.clear();
     MergeByQueue(text, &encoding->tokens);
     encoding->bytes = text.size();
@@ -242,7 +242,7 @@ void Bpe::Extend(std::string_view text, Encoding* encoding) const {
 
 std::size_t Bpe::CountThreeBytes(std::string_view piece) const {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(piece[i]); };
-  // Two merges would make it one token.
+  // Two merges would make one token of it.
   const bool merges = vocabulary_->MergeBytes(byte(0), byte(1)) != kNone ||
                       vocabulary_->MergeBytes(byte(1), byte(2)) != kNone;
   return merges ? 2 : 3;

@@ -14,11 +14,11 @@ namespace {
 
 // Ranges for byte-pair encodings, and the longest parts that fit. Internal to `tokens`.
 //
-// The whole text is encoded once; some of its borders are kept with the tokens before them. A part
-// is then encoded from its start to the first of them that it shares, and from the last that its
-// end does not move. Costs a few hundred bytes a part, or what the pieces at its ends are long.
+// The whole text is encoded once; some of its borders are stored with the tokens before them. A
+// part is encoded from its start to the first stored border that it shares, and from the last one
+// that its end does not move. Costs a few hundred bytes per part, or the pieces at its ends.
 //
-// Thread-safety: immutable; the BpeText and the text outlive it.
+// Thread-safety: immutable; the BpeText and the text must outlive it.
 
 class BpeRanges final : public Ranges {
  public:
@@ -29,8 +29,8 @@ class BpeRanges final : public Ranges {
   }
 
   std::int64_t Tokens(std::size_t begin, std::size_t end) const;
-  // A place with more than `tokens` tokens behind it, not much more if there is no long piece; 0 if
-  // the text has no more.
+  // Returns a place with more than `tokens` tokens after it, but not many more unless there is a
+  // long piece; 0 if the text has no more.
   std::size_t PlaceBefore(std::int64_t tokens) const;
 
  private:
@@ -40,8 +40,8 @@ class BpeRanges final : public Ranges {
   };
   using Place = std::vector<Border>::const_iterator;
 
-  // The first kept border that is one of the part from `begin` too, and the part's tokens before
-  // it; unset if there is none before `end`.
+  // The first stored border that the part from `begin` also has, and the part's tokens before it;
+  // unset if there is none before `end`.
   struct Meeting {
     Place border;
     std::int64_t tokens;
@@ -54,18 +54,18 @@ class BpeRanges final : public Ranges {
   std::int64_t tokens_ = 0;      // of the whole
 };
 
-// As Counter's. `search` finds the longest part of a text the plain way; it is used where a piece
-// is so long that trying every place of it would cost too much.
+// As Counter's. `search` finds the longest part of a text in the plain way; it is used if a piece
+// is so long that trying every place in it would cost too much.
 using Search = std::function<CountedPart(std::string_view)>;
 
-constexpr std::size_t kStride = 64;        // bytes between kept borders, at least
-constexpr std::size_t kShort = 512;        // bytes of a part that is just encoded
-constexpr std::size_t kFirstWindow = 256;  // bytes looked at for a shared border
-// A text cut behind a limit's token may count fewer tokens than one cut before it: so many tokens
-// further are searched.
+constexpr std::size_t kStride = 64;        // minimum bytes between stored borders
+constexpr std::size_t kShort = 512;        // bytes; a shorter part is simply encoded
+constexpr std::size_t kFirstWindow = 256;  // bytes searched for a shared border
+// A text cut after a token at the limit may have fewer tokens than one cut before it, so this many
+// more tokens are searched.
 constexpr std::int64_t kSlack = 8;
 constexpr std::size_t kMostSearched = 2048;  // bytes
-// More tokens than two kept borders around a place can be apart, if no piece is long.
+// More tokens than two stored borders around a place can be apart, if no piece is long.
 constexpr std::int64_t kFar = kSlack + 2 * static_cast<std::int64_t>(kStride);
 
 BpeRanges::BpeRanges(const BpeText& encoder, std::string_view text)
@@ -128,7 +128,7 @@ std::size_t BpeRanges::PlaceBefore(std::int64_t tokens) const {
 
 CountedPart LongestPrefixOf(const BpeText& encoder, std::string_view text, std::int64_t limit,
                             const Search& search) {
-  // The borders from kSlack tokens under the limit to kSlack above it.
+  // Borders from kSlack tokens below the limit to kSlack above it.
   std::size_t end = 0;
   std::int64_t tokens = 0;
   CountedPart sure;
@@ -264,12 +264,12 @@ class BpeCounter final : public Counter {
     });
     return meeting;
   }
-  // Whether `text` is encoded byte for byte as it stands, so that places in it are places in what
-  // is encoded.
+  // Returns true if `text` is encoded unchanged, byte for byte, so that places in it are places in
+  // the encoded text.
   bool IsPlain(std::string_view text) const {
     return !normalize_ && encoder_.has_rule() && utf8::IsValid(text);
   }
-  // What is encoded for `text`: itself, or a changed copy in `copy`.
+  // Returns the text to encode for `text`: itself, or a changed copy in `copy`.
   std::string_view Cleaned(std::string_view text, std::string* copy) const {
     if (!utf8::IsValid(text)) text = *copy = utf8::Sanitize(text);
     if (normalize_) text = *copy = normalize_(text);
@@ -293,7 +293,7 @@ std::size_t BpeText::CountPiece(std::string_view text, std::size_t at, std::size
   const std::size_t bytes = end - at;
   const Vocabulary& vocabulary = bpe_.vocabulary();
   if (bytes <= 2 && vocabulary.base() == BaseSymbols::kBytes) {
-    // The table of pairs of bytes is near, that of pieces is far.
+    // The table of byte pairs is in a near cache, that of pieces is not.
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(start[i]); };
     if (bytes == 1 || vocabulary.MergeBytes(byte(0), byte(1)) != kNone) return 1;
   }

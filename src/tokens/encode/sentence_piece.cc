@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kNoSymbol = std::numeric_limits<std::size_t>::max();
 
-// A part of a piece; symbols are linked in the order of the text.
+// A part of a piece; symbols are linked in text order.
 struct Symbol {
   std::size_t begin, bytes;  // 0 bytes: merged into the one before
   std::size_t before, after;
@@ -26,7 +26,7 @@ struct Symbol {
 struct Candidate {
   float score;
   std::size_t left, right;
-  std::size_t bytes;  // of both, when they were found: if not now, one of them has changed
+  std::size_t bytes;  // of both when they were found; if it differs now, one has changed
 };
 
 struct ComesLater {
@@ -63,11 +63,11 @@ Status SentencePieces::Add(TokenId id, std::string_view text, float score) {
     return MakeError(ErrorCode::kDamaged, "unusable vocabulary: the score of token {} is no number",
                      id);
   }
-  // No text that is encoded has such parts.
+  // No encoded text has such parts.
   if (text.empty() || !utf8::IsValid(text)) return {};
   const std::size_t start = texts_.size();
   texts_.insert(texts_.end(), text.begin(), text.end());
-  // Of two tokens of one text llama.cpp knows the last.
+  // Of two tokens with the same text, llama.cpp uses the last.
   tokens_.insert_or_assign({texts_.data() + start, text.size()}, Known{id, score});
   longest_ = std::max(longest_, text.size());
   char32_t last = 0;
@@ -143,12 +143,13 @@ namespace {
 
 using Begin = SentencePieces::Begin;
 
-// A text that is cut behind a limit's token may count fewer tokens than one cut before it: so many
-// tokens further are searched.
+// A text that is cut after a token at the limit may have fewer tokens than one cut before it, so
+// this many more tokens are searched.
 constexpr std::int64_t kPieceSlack = 8;
 constexpr std::size_t kMostPiecesSearched = 2048;  // bytes
 
-// Counts the pieces of a text of `bytes`; in a long one, short pieces by what was counted lately.
+// Counts the pieces of a text of `bytes`; in a long one, short pieces are looked up among recent
+// counts.
 class PieceCounts {
  public:
   PieceCounts(const SentencePieces& pieces, std::size_t bytes) : pieces_(pieces) {
@@ -226,9 +227,8 @@ class SentencePieceCounter final : public Counter {
   double margin() const override { return 0; }
 
  private:
-  // Calls `use(end, tokens, border)` for the pieces of `text` and its added tokens in order
-  // until it returns false; `border`: `end` lies between two code points that are in no token side
-  // by side.
+  // Calls `use(end, tokens, border)` for the pieces of `text` and its added tokens in order until
+  // it returns false. `border`: `end` is between two code points that are adjacent in no token.
   template <typename Use>
   void ForEachPiece(std::string_view text, PartStart place, PieceCounts* counts, Use&& use) const;
   Tail CountTail(std::string_view text, PartStart place) const;
@@ -236,8 +236,8 @@ class SentencePieceCounter final : public Counter {
   std::optional<Meeting> Meet(std::string_view window, PartStart place, std::size_t joint,
                               std::span<const CountedPart> first) const;
 
-  // Whether a border of pieces stays one whatever is appended: what an added token comes to cover
-  // starts behind it, and none that starts before it reaches over it.
+  // Returns true if a piece border stays whatever is appended: an added token that forms later
+  // starts after it, and none that starts before it crosses it.
   bool IsLasting(std::string_view text, std::size_t at) const {
     return at + added_.longest() <= text.size() && !added_.Cross(text, at);
   }
@@ -329,7 +329,7 @@ CountedPart SentencePieceCounter::LongestPrefix(std::string_view text, std::int6
   if (!utf8::IsValid(text)) return Counter::LongestPrefix(text, limit);
   std::size_t end = 0;
   std::int64_t tokens = 0;
-  std::vector<CountedPart> borders = {{}};  // that are surely not too far
+  std::vector<CountedPart> borders = {{}};  // certainly not too far
   PieceCounts counts(pieces_, text.size());
   ForEachPiece(text, PartStart::kStart, &counts,
                [&](std::size_t at, std::int64_t count, bool border) {

@@ -35,7 +35,7 @@ std::uint64_t HashPiece(std::string_view piece) {
 }
 
 std::uint64_t Checksum(std::string_view bytes) {
-  // Four lanes, so that one multiplication does not wait for the one before.
+  // Four lanes, so that a multiplication need not wait for the previous one.
   std::array<std::uint64_t, 4> lanes = {1, 2, 3, 4};
   std::size_t at = 0;
   for (std::array<std::uint64_t, 4> words; at + sizeof words <= bytes.size(); at += sizeof words) {
@@ -118,8 +118,8 @@ Status Vocabulary::Bind(std::string_view bytes) {
   PlaceArray(bytes, layout.outer, &outer_);
   PlaceArray(bytes, layout.offsets, &offsets_);
   PlaceArray(bytes, layout.blob, &blob_);
-  // What a table with the right sum holds is what VocabularyBuilder wrote, so nothing in it can
-  // lead out of its bounds. Tables are made here, never taken from others: the sum is against bad
+  // A table with the right checksum was written by VocabularyBuilder, so nothing in it can lead out
+  // of bounds. Tables are made here and never taken from others: the checksum guards against bad
   // disks.
   if (internal::Checksum(bytes.substr(sizeof header_)) != header_.checksum) {
     return Damaged("its checksum does not match");
@@ -147,7 +147,7 @@ std::uint32_t Vocabulary::FindLong(std::string_view piece) const {
 
 namespace {
 
-// Of all tokens, the sum of the squares of their lengths: what finding their pairs may cost.
+// Limit for the sum of the squares of all tokens' lengths: the cost of finding their pairs.
 constexpr std::uint64_t kMostWork = 1ull << 32;
 
 tl::unexpected<Error> Bad(std::string_view what) {
@@ -158,9 +158,9 @@ struct Joined {
   std::uint32_t rank = kNone, token = kNone;  // token: an index into VocabularySource::tokens
 };
 
-// A token and how it comes to be.
+// A token and the pair that makes it.
 struct Made {
-  std::uint32_t token = kNone;  // index into the source; kNone: a symbol of no token
+  std::uint32_t token = kNone;  // index into the source; kNone: a symbol without a token
   std::string_view text;
   std::uint32_t rank = 0;
   std::uint32_t left = kNone, right = kNone;  // indices into the source, or symbols; see Symbol
@@ -210,8 +210,7 @@ class Builder {
     return {};
   }
 
-  // The symbols that merging starts from get the numbers behind the source's tokens if they are
-  // none.
+  // Starting symbols that are not tokens get numbers after the source's tokens.
   Status MakeSymbols() {
     if (source_.base == BaseSymbols::kBytes) {
       for (int byte = 0; byte < 256; ++byte) {
@@ -265,7 +264,7 @@ class Builder {
     return merge == merges_.end() ? Joined{} : merge->second;
   }
 
-  // Merges the text of each token as an encoder would; what it ends as says how it is made.
+  // Merges the text of each token as an encoder would; the last merge gives its pair.
   void FindPairs() {
     std::vector<Part> parts;
     std::vector<Joined> joins;
@@ -293,7 +292,7 @@ class Builder {
     }
   }
 
-  // Leaves the last merge in `made`. False if more than one part is left.
+  // Stores the last merge in `made`. Returns false if more than one part is left.
   bool MergeAll(std::string_view text, std::vector<Part>* parts, std::vector<Joined>* joins,
                 Made* made) const {
     while (!joins->empty()) {
@@ -337,7 +336,7 @@ class Builder {
     return static_cast<std::uint32_t>(entries + entries * 2 / 3 + 8);
   }
 
-  // About ten bits a pair: one of ten that do not merge passes.
+  // About ten bits per pair: one in ten pairs that do not merge passes.
   static std::uint8_t FilterBits(std::size_t pairs) {
     std::uint8_t bits = 6;
     while ((1ull << bits) < 8 * pairs) ++bits;
@@ -416,7 +415,7 @@ class Builder {
     }
   }
 
-  // The first free slot of a search.
+  // Returns the first free slot of a search.
   template <typename Slot>
   static std::uint64_t FreeSlot(const Slot* slots, std::uint32_t count, std::uint64_t hash,
                                 Slot empty) {
@@ -457,7 +456,7 @@ class Builder {
   std::unordered_map<std::string_view, std::uint32_t> symbols_;  // to indices, and extra ones
   std::unordered_map<std::uint64_t, Joined> merges_;
   std::size_t extra_ = 0;
-  std::size_t mergeable_ = 0;         // of order_, symbols included
+  std::size_t mergeable_ = 0;         // in order_, including symbols
   std::vector<Made> order_;           // by inner number
   std::vector<Made> unmade_;          // tokens that no merges give
   std::vector<std::uint32_t> inner_;  // of indices

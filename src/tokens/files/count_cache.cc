@@ -15,7 +15,7 @@
 namespace dossier::tokens {
 namespace {
 
-constexpr std::size_t kWorthKeeping = 2048;      // bytes; shorter texts are counted as fast
+constexpr std::size_t kWorthKeeping = 2048;      // bytes; counting shorter texts is as fast
 constexpr std::uint64_t kMostBytes = 16u << 20;  // of a file
 
 std::array<std::uint64_t, 4> HashOf(std::string_view text) {
@@ -79,7 +79,7 @@ bool CountCache::Save() {
   struct stat info{};
   if (fstat(fd.get(), &info) != 0) return false;
   const auto size = static_cast<std::uint64_t>(info.st_size);
-  // What a killed process left half written, or all of a file that has grown too large.
+  // Drops what a killed process left incomplete, or the whole of a file that has grown too large.
   const std::uint64_t kept =
       size + new_records_.size() > kMostBytes ? 0 : size - size % sizeof(Record);
   if (kept != size && ftruncate(fd.get(), static_cast<off_t>(kept)) != 0) return false;

@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::size_t kFirstRead = 8u << 20, kMostHead = 256u << 20;  // bytes
 constexpr std::uint64_t kMostValues = 100'000;                        // of the metadata
-constexpr std::uint64_t kMostKey = 65'535;  // bytes, by the format's description
+constexpr std::uint64_t kMostKey = 65'535;  // bytes, from the format's description
 
-// The types of values, by GGUF's description.
+// The types of values, from GGUF's description.
 enum Type : std::uint32_t {
   kUint8,
   kInt8,
@@ -38,7 +38,7 @@ enum Type : std::uint32_t {
 };
 
 struct ShapeField {
-  std::string_view name;  // behind the architecture
+  std::string_view name;  // after the architecture
   std::uint64_t GgufShape::* field;
 };
 constexpr ShapeField kShapeFields[] = {{"context_length", &GgufShape::context_length},
@@ -49,7 +49,7 @@ constexpr ShapeField kShapeFields[] = {{"context_length", &GgufShape::context_le
                                        {"attention.key_length", &GgufShape::key_width},
                                        {"attention.value_length", &GgufShape::value_width}};
 
-// Bytes of a value of fixed size; 0: not one.
+// Returns the bytes of a fixed-size value; 0 if the size is not fixed.
 std::size_t SizeOf(std::uint32_t type) {
   constexpr std::array<std::size_t, 13> kSizes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
   return type < kSizes.size() ? kSizes[type] : 0;
@@ -59,7 +59,7 @@ class GgufReader {
  public:
   explicit GgufReader(std::string_view bytes) : bytes_(bytes) {}
 
-  // kDamaged, or kTooLong if only the end is missing.
+  // Returns kDamaged, or kTooLong if only the end is missing.
   Status Read(GgufFile* file) {
     std::uint32_t magic = 0, version = 0;
     std::uint64_t tensors = 0, values = 0;
@@ -78,7 +78,7 @@ class GgufReader {
     for (; values > 0; --values) DOSSIER_RETURN_IF_ERROR(Value(file));
     return {};
   }
-  // Bytes read.
+  // Returns the bytes read.
   std::size_t at() const { return at_; }
 
  private:
@@ -208,7 +208,7 @@ struct KnownSplit {
   WholePieces pieces;
 };
 
-// Names that llama.cpp splits by one of our rules.
+// Names of llama.cpp's splits that equal one of our rules.
 constexpr KnownSplit kSplits[] = {
     {"qwen2", SplitRule::kQwen2, WholePieces::kIfMerged},
     {"deepseek-r1-qwen", SplitRule::kQwen2, WholePieces::kIfMerged},
@@ -222,15 +222,15 @@ constexpr KnownSplit kSplits[] = {
     {"gpt-4o", SplitRule::kO200k, WholePieces::kIfMerged},
 };
 
-// Of llama.cpp's token types.
+// llama.cpp's token types.
 constexpr std::int32_t kNormal = 1, kByHand = 4;
 
-// Whether a byte stands for itself in the printable form of tokens.
+// Returns true if a byte is unchanged in the printable form of tokens.
 constexpr bool Prints(unsigned byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
 }
 
-// The others, which U+0100 and on stand for, in order.
+// The other bytes in order; U+0100 and following code points represent them.
 constexpr auto kMoved = [] {
   std::array<unsigned char, 68> moved{};
   std::size_t count = 0;
@@ -243,7 +243,7 @@ constexpr auto kMoved = [] {
 }  // namespace
 
 std::optional<std::uint64_t> GgufShape::KvBytes() const {
-  // Beyond these no model is believable, and products do not overflow.
+  // Larger values are implausible, and these limits keep products from overflowing.
   constexpr std::uint64_t kMost = 1u << 20, kMostLayers = 4096;
   const std::uint64_t own = heads > 0 ? width / heads : 0;
   const std::uint64_t key = key_width > 0 ? key_width : own;
@@ -260,7 +260,7 @@ Result<std::optional<GgufFile>> ParseGguf(std::string head) {
   GgufReader reader(file.head);
   const Status read = reader.Read(&file);
   if (read) {
-    file.head.resize(reader.at());  // to a smaller size: nothing moves
+    file.head.resize(reader.at());  // shrinking does not move the data
     return std::optional(std::move(file));
   }
   if (read.error().code == ErrorCode::kTooLong) return std::optional<GgufFile>();
@@ -315,7 +315,7 @@ std::vector<AddedTokens::Token> AddedTokensOf(const GgufFile& file) {
 }
 
 Result<SentencePieces> SentencePiecesOf(const GgufFile& file) {
-  // llama.cpp gives these models' added tokens the white space behind them, by the models' name.
+  // For these models, llama.cpp lets added tokens take the white space after them, by model name.
   std::string name = file.name;
   std::transform(name.begin(), name.end(), name.begin(), [](char c) { return ToLower(c); });
   for (const std::string_view phi : {"phi-3", "phi3"}) {

@@ -15,8 +15,8 @@
 namespace dossier::tokens {
 namespace {
 
-// The form of tables and the rules by which they are made and texts counted: part of the name of
-// each table and count that is kept, so that what an older program kept is not taken for right.
+// The version of the table format and of the rules for making tables and counting; part of the name
+// of each cached table and count, so that results of an older program are not reused.
 constexpr std::string_view kMaking = "1";
 
 Opened OpenPublic(const PublicEncoding& encoding, const DataPaths& paths) {
@@ -37,7 +37,7 @@ Opened OpenPublic(const PublicEncoding& encoding, const DataPaths& paths) {
                                   : "build or install it again")};
 }
 
-// The table that `make` gives a source for, from the cache or made now and kept there.
+// Returns the table for the source from `make`: from the cache, or made now and cached.
 template <typename Make>
 Result<std::shared_ptr<const Vocabulary>> KeptTable(const std::string& key, const DataPaths& paths,
                                                     Make make) {
@@ -48,7 +48,7 @@ Result<std::shared_ptr<const Vocabulary>> KeptTable(const std::string& key, cons
   }
   DOSSIER_ASSIGN_OR_RETURN(const VocabularySource source, make());
   DOSSIER_ASSIGN_OR_RETURN(std::string table, BuildVocabulary(source));
-  // A table that cannot be kept is made again the next time.
+  // A table that cannot be cached is made again next time.
   if (!paths.cache.empty() && MakeFolders(folder, 0700)) {
     [[maybe_unused]] const Status kept = WriteFileAtomic(path, table, 0600);
   }
@@ -126,7 +126,7 @@ DataPaths DefaultDataPaths() {
     if (found) {
       paths.tables = *found;
     } else if (folder) {
-      paths.tables = *folder + "/../share/dossier";  // for the message that it is not there
+      paths.tables = *folder + "/../share/dossier";  // for the message that it is missing
     }
   }
   if (const auto cache = CacheFolder()) paths.cache = *cache;

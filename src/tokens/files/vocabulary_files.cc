@@ -17,7 +17,7 @@
 namespace dossier::tokens {
 namespace {
 
-constexpr std::string_view kSpaceSign = "\u2581";  // what SentencePiece writes for a space
+constexpr std::string_view kSpaceSign = "\u2581";  // replaces a space in SentencePiece
 
 tl::unexpected<Error> Damaged(std::string_view what) {
   return MakeError(ErrorCode::kDamaged, "no tokenizer.json: {}", what);
@@ -27,7 +27,7 @@ tl::unexpected<Error> NotCounted(std::string_view what, std::string_view name) {
                    utf8::CleanForTerminal(utf8::Prefix(name, 60)));
 }
 
-// "<0x0A>": the byte; -1 for anything else.
+// Returns the byte of "<0x0A>"; -1 for any other text.
 int FallbackByte(std::string_view text) {
   if (text.size() != 6 || !text.starts_with("<0x") || text[5] != '>') return -1;
   const auto digit = [](char c) {
@@ -141,7 +141,7 @@ class Parser {
     return {};
   }
 
-  // As the normaliser of older files: a sign for each space, and one in front.
+  // As the normaliser of older files: a sign for each space, and one before the text.
   Status ReadMetaspace(const Json& step) {
     using Kind = NormalStep::Kind;
     const bool splits = FindBool(step, "split").value_or(true);
@@ -153,7 +153,7 @@ class Parser {
       return NotCounted("a Metaspace that prepends", scheme);
     }
     out_.steps.push_back({Kind::kReplace, " ", std::string(kSpaceSign)});
-    // Unlike the normaliser, it puts none where a sign stands already.
+    // Unlike the normaliser, it adds none if there is a sign already.
     if (scheme != "never") out_.steps.push_back({Kind::kStartWith, "", std::string(kSpaceSign)});
     return {};
   }
@@ -200,7 +200,7 @@ class Parser {
         continue;
       }
       auto bytes = byte_level_ ? BytesOfPrintable(text) : std::optional(std::string(text));
-      if (!bytes) continue;  // no text gives it
+      if (!bytes) continue;  // no text produces it
       by_text_.emplace(text, static_cast<std::uint32_t>(out_.source.tokens.size()));
       out_.source.tokens.push_back({std::move(*bytes), static_cast<std::uint32_t>(id), 0});
     }

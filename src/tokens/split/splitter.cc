@@ -10,7 +10,7 @@
 namespace dossier::tokens {
 namespace {
 
-constexpr std::uint32_t kMostSteps = 1'000'000;  // of one match
+constexpr std::uint32_t kMostSteps = 1'000'000;  // per match
 
 struct FreeCode {
   void operator()(pcre2_code* code) const { pcre2_code_free(code); }
@@ -56,8 +56,8 @@ struct Published {
   std::string_view pattern;
 };
 
-// As published by the makers of the vocabularies; \z for the end of the text. The first pattern of
-// a rule is the one it is tested with.
+// As published by the makers of the vocabularies; \z is the end of the text. The first pattern of a
+// rule is the one used to test it.
 constexpr Published kPublished[] = {
     {SplitRule::kCl100k,
      R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++\z|\s*[\r\n]|\s+(?!\S)|\s)"},
@@ -94,7 +94,7 @@ std::size_t NextPiece(SplitRule rule, std::string_view text, std::size_t at) {
 }
 
 std::size_t LookAheadEnd(std::string_view text, std::size_t at) {
-  // No rule looks further from a border than over one run of letters and marks, or of white space,
+  // From a border, every rule looks at most over one run of letters and marks, or of white space,
   // and then at a contraction of at most three bytes or one code point of at most four.
   constexpr std::size_t kLookAhead = 4;
   constexpr ClassSet kWord = kLetters | Only(CharClass::kMark);

@@ -1,4 +1,4 @@
-// dossier-token-table NAME RANK_FILE OUTPUT: the table of a public encoding, made at build time.
+// dossier-token-table NAME RANK_FILE OUTPUT: makes the table of a public encoding at build time.
 
 #include <cstdio>
 
