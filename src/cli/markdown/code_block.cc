@@ -11,7 +11,7 @@ namespace {
 
 constexpr Style kComment = Style::kDim, kText = Style::kCode, kNumber = Style::kHeading;
 
-// Words that at least two of the common languages keep to themselves, sorted.
+// Words that at least two common languages reserve, sorted.
 constexpr std::array<std::string_view, 62> kWords = {
     "and",    "as",        "assert",  "async",  "auto",     "await",     "bool",    "break",
     "case",   "catch",     "class",   "const",  "continue", "def",       "default", "delete",
@@ -37,7 +37,7 @@ void Add(Style style, std::string_view text, std::vector<StyledText>* out) {
   }
 }
 
-// Behind the quote that closes what begins at `at`, or npos.
+// Returns the offset after the closing quote of the text at `at`, or npos.
 std::size_t EndOfQuotes(std::string_view line, std::size_t at) {
   const char quote = line[at];
   for (std::size_t i = at + 1; i < line.size(); ++i) {
@@ -50,15 +50,15 @@ std::size_t EndOfQuotes(std::string_view line, std::size_t at) {
   return line.npos;
 }
 
-// The line that opens a fence, outside of quotes and lists: those are rare around code that
-// somebody wants to have.
+// Returns the fence that a line opens, outside quotes and lists: code that users want to extract is
+// rarely in those.
 std::optional<CodeFence> OpenedFence(std::string_view line) {
   const std::size_t indent = line.find_first_not_of(' ');
   if (indent == line.npos) return std::nullopt;
   const std::string_view rest = line.substr(indent);
   if (!rest.starts_with("```") && !rest.starts_with("~~~")) return std::nullopt;
   CodeFence fence = ReadFence(rest, indent);
-  // "```x```" in one line is code within a text.
+  // "```x```" on one line is code within text.
   if (fence.mark == '`' && rest.find('`', fence.length) != rest.npos) return std::nullopt;
   return fence;
 }

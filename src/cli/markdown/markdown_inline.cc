@@ -10,7 +10,7 @@
 namespace dossier::cli {
 namespace {
 
-// Before every text: no start of it can then be taken for a list, a heading or a quote.
+// Put before every text, so that its start cannot be read as a list, a heading or a quote.
 constexpr std::string_view kSentinel = "x ";
 
 using ParseFunction = decltype(&md_parse);
@@ -36,7 +36,7 @@ constexpr Entity kEntities[] = {
     {"&euro;", "€"}, {"&le;", "≤"},    {"&ge;", "≥"},    {"&ne;", "≠"},     {"&bull;", "•"},
 };
 
-// An entity's character; one that is not known stays as written.
+// Decodes an entity; unknown ones stay as written.
 std::string DecodeEntity(std::string_view entity) {
   for (const Entity& known : kEntities) {
     if (known.name == entity) return std::string(known.text);
@@ -66,7 +66,7 @@ constexpr Mark kMarks[] = {
     {MD_SPAN_CODE, Style::kCode, "`"},
 };
 
-// What md4c's callbacks build.
+// Builds the result from md4c's callbacks.
 class Builder {
  public:
   Builder(Markers markers, Style base) : markers_(markers), base_(base) {}
@@ -106,7 +106,7 @@ class Builder {
     }
   }
 
-  // Without the sentinel.
+  // Returns the result without the sentinel.
   std::vector<StyledText> Take() && {
     std::size_t left = kSentinel.size();
     for (StyledText& piece : pieces_) {
@@ -150,7 +150,7 @@ class Builder {
     links_.push_back(std::move(link));
   }
 
-  // The address behind the text, unless the text is the address.
+  // Adds the address after the text, unless the text is the address.
   void End() {
     const Link link = std::move(links_.back());
     links_.pop_back();

@@ -14,12 +14,12 @@ std::size_t Indent(std::string_view text) {
   return std::min(text.find_first_not_of(' '), text.size());
 }
 
-// One step into a line: a leaf, or a container that it opens.
+// A step into a line: a leaf, or a container that it opens.
 struct Start {
   Leaf leaf = Leaf::kUndecided;
   bool container = false;
   MarkdownContainer opened;
-  std::size_t content = 0;  // offset from where the step began
+  std::size_t content = 0;  // offset from the start of the step
 };
 
 class LineStart {
@@ -66,7 +66,7 @@ class LineStart {
     return Is(rest_[run] == ' ' ? Leaf::kHeading : Leaf::kText);
   }
 
-  // Whether it is one shows at its end: the info of a backtick fence holds no backtick.
+  // Only the end of the line decides: the info of a backtick fence contains no backtick.
   Start Fence() const {
     const std::size_t run = Run(rest_[0]);
     if (run < 3) return Is(run == rest_.size() && open_ ? Leaf::kUndecided : Leaf::kText);
@@ -111,7 +111,7 @@ class LineStart {
     std::size_t spaces = Indent(behind);
     if (spaces == behind.size()) {
       if (open_) return Is(Leaf::kUndecided);
-      if (in_paragraph_) return Is(Leaf::kText);  // an empty item interrupts no paragraph
+      if (in_paragraph_) return Is(Leaf::kText);  // an empty item does not interrupt a paragraph
       spaces = std::min<std::size_t>(spaces, 1);
     } else if (spaces > 4) {
       spaces = 1;  // indented code in the item
@@ -131,7 +131,7 @@ class LineStart {
 
 enum class Match : std::uint8_t { kNo, kYes, kUndecided };
 
-// Whether `container` goes on in a line whose rest is `text`; then `*skip` bytes belong to it.
+// Checks if `container` continues in a line with the rest `text`; `*skip` bytes then belong to it.
 Match GoesOn(const MarkdownContainer& container, std::string_view text, LineEnd end,
              std::size_t* skip) {
   const std::size_t indent = Indent(text);
@@ -143,12 +143,12 @@ Match GoesOn(const MarkdownContainer& container, std::string_view text, LineEnd 
     *skip = indent + 1 + (indent + 1 < text.size() && text[indent + 1] == ' ' ? 1 : 0);
     return Match::kYes;
   }
-  if (indent == text.size()) return Match::kYes;  // a blank line ends no item
+  if (indent == text.size()) return Match::kYes;  // a blank line does not end an item
   if (indent <= container.marker_indent) return Match::kNo;
   if (indent < container.content_indent) {
     const Start start = LineStart(text, end, Paragraph::kNone).Read();
     if (!start.container && start.leaf == Leaf::kUndecided) return Match::kUndecided;
-    // A bullet one column off is a sibling.
+    // A bullet that is one column off is a sibling.
     if (start.container && start.opened.kind == Kind::kItem &&
         indent < container.marker_indent + 2) {
       return Match::kNo;
@@ -185,7 +185,7 @@ LinePlan PlanLine(std::string_view line, LineEnd end,
     plan.opened.push_back(start.opened);
     open = Paragraph::kNone;
   }
-  // A line that only goes on with a paragraph needs no marks before it.
+  // A line that only continues a paragraph needs no marks before it.
   if (plan.leaf == Leaf::kText && plan.opened.empty() && paragraph == Paragraph::kOpen) {
     plan.matched = containers.size();
   }

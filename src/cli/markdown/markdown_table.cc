@@ -23,7 +23,7 @@ std::string Repeat(std::string_view text, int count) {
   return repeated;
 }
 
-// One cell, rendered into lines of at most `width` columns.
+// Renders one cell as lines of at most `width` columns.
 std::vector<std::string> CellLines(std::string_view cell, int width, Style base,
                                    const TableOptions& options) {
   std::ostringstream out;
@@ -53,7 +53,7 @@ std::vector<Align> ReadAligns(const std::vector<std::string>& cells) {
   return aligns;
 }
 
-// The widest columns give way first: all above a common cap are cut to it.
+// Shrinks the widest columns first: all above a common cap are cut to it.
 std::vector<int> FitColumns(std::vector<int> natural, int available) {
   if (std::accumulate(natural.begin(), natural.end(), 0) <= available) return natural;
   const auto total = [&](int cap) {

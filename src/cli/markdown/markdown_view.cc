@@ -15,7 +15,7 @@ namespace {
 constexpr int kWidestRule = 80;
 constexpr std::size_t kTabStop = 4;
 
-// Scripts without spaces between words: a line may break behind any of their characters.
+// Scripts without spaces between words: a line may break after any of their characters.
 bool BreaksAnywhere(char32_t c) {
   return (c >= 0x2E80 && c <= 0x9FFF) || (c >= 0xAC00 && c <= 0xD7AF) ||
          (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFF00 && c <= 0xFFEF) ||
@@ -28,7 +28,7 @@ std::string Dashes(int count) {
   return dashes;
 }
 
-// Without the closing #s of "## Title ##".
+// Removes the closing #s of "## Title ##".
 std::string_view HeadingText(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of('#'), text.size()));
   text = TrimSpace(text);
@@ -135,7 +135,7 @@ void MarkdownView::BeginText(const LinePlan& plan, LineEnd end) {
 void MarkdownView::BlankLine(const LinePlan& plan) {
   line_.clear();
   mode_ = Mode::kLineStart;
-  if (!plan.opened.empty()) return StartBlock(plan);  // an item or quote without text so far
+  if (!plan.opened.empty()) return StartBlock(plan);  // an item or quote without text yet
   EndTable();
   EndParagraph();
   if (plan.matched < containers_.size()) {
@@ -176,7 +176,7 @@ void MarkdownView::StartBlock(const LinePlan& plan) {
   EndTable();
   EndParagraph();
   const bool changed = plan.matched < containers_.size() || !plan.opened.empty();
-  if (changed) flow_.EndLine();  // an item without content shows its marker
+  if (changed) flow_.EndLine();  // shows the marker of an empty item
   if (std::exchange(blank_waits_, false) && anything_) {
     const std::size_t depth = std::min(blank_depth_, plan.matched);
     std::string prefix = Prefix(depth, depth);
@@ -218,7 +218,7 @@ void MarkdownView::FlowCodePoint(char32_t code_point, std::string_view bytes) {
 void MarkdownView::EndOfFlowLine() {
   mode_ = Mode::kLineStart;
   const std::size_t text = held_.find_last_not_of('\\') + 1;
-  if ((held_.size() - text) % 2 == 1) held_.pop_back();  // a hard line break, as all are
+  if ((held_.size() - text) % 2 == 1) held_.pop_back();  // a hard line break, like every line end
   scan_.Feed(U'\n');
   if (scan_.closed()) ShowHeld();
   space_waits_ = false;
@@ -287,7 +287,7 @@ void MarkdownView::FenceCodePoint(char32_t code_point, std::string_view bytes) {
   if (line_.size() <= kMaxHeld) return;
   std::string_view text = line_;
   if (!code_line_open_ && !StripInFence(&text, containers_, *fence_)) {
-    // The quote around it has ended; so has the code.
+    // The enclosing quote has ended, and the code with it.
     EndFence();
     return Decide(LineEnd::kOpen);
   }
@@ -341,7 +341,7 @@ namespace {
 
 constexpr int kPipeColumns = 80;
 
-// How many bytes a code point with this lead byte has; 1 for what is no lead byte.
+// Returns the bytes of a code point with this lead byte; 1 for any other byte.
 std::size_t SequenceLength(unsigned char lead) {
   if (lead >= 0xF0 && lead <= 0xF4) return 4;
   if (lead >= 0xE0) return lead < 0xF0 ? 3 : 1;
@@ -371,7 +371,7 @@ class ExactView final : public ReplyView {
   char last_ = '\n';
 };
 
-// A terminal without Markdown: the text, with control bytes shown.
+// A terminal without Markdown: shows the text with visible control bytes.
 class CleanView final : public ReplyView {
  public:
   explicit CleanView(std::ostream& out) : out_(out) {}
@@ -388,7 +388,7 @@ class CleanView final : public ReplyView {
  private:
   void Put(const std::string& text) {
     if (text.empty()) return;
-    // A CR before an LF ends a line, too; whether an LF follows may show in the next chunk only.
+    // A CR before an LF also ends a line; the LF may be in the next chunk.
     std::string lines =
         ReplaceAll(std::exchange(return_, false) ? "\r" + text : text, "\r\n", "\n");
     if (lines.ends_with('\r')) {

@@ -101,7 +101,7 @@ void TextFlow::Write(const std::vector<StyledText>& pieces) {
         EndLine();
       } else {
         Flush();
-        // Runs of spaces mean something in code only.
+        // Runs of spaces are only significant in code.
         spaces_ = Has(piece.style, Style::kCode) ? spaces_ + 1 : std::max(spaces_, 1);
         space_style_ = piece.style;
       }
@@ -112,7 +112,7 @@ void TextFlow::Write(const std::vector<StyledText>& pieces) {
 
 void TextFlow::WriteWord(Style style, std::string_view word) {
   if (word.empty()) return;
-  // As it will be shown: "^[" takes two columns.
+  // Measured as shown: "^[" takes two columns.
   std::string shown = utf8::CleanForTerminal(word);
   word_width_ += DisplayWidth(shown);
   word_.push_back({style, std::move(shown)});
@@ -139,7 +139,7 @@ void TextFlow::Flush() {
     std::string_view rest = piece.text;
     while (!rest.empty()) {
       std::string_view head = DisplayPrefix(rest, limit - column_);
-      if (head.empty() && column_ > 0) {  // a word that is longer than a line
+      if (head.empty() && column_ > 0) {  // a word longer than a line
         SwitchTo(Style::kPlain);
         out_ << "\n";
         line_open_ = false;

@@ -9,8 +9,8 @@
 namespace dossier::cli {
 namespace {
 
-// timeout(1) and shells signal a process and then its group: the second signal is the same wish. A
-// person who presses Ctrl-C again is slower.
+// timeout(1) and shells signal a process and then its group: the second signal repeats the first. A
+// user who presses Ctrl-C again is slower.
 constexpr std::chrono::milliseconds kSameWish{150};
 
 bool IsIgnored(int signal) {
@@ -23,7 +23,7 @@ sigset_t Watched() {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
-  if (!IsIgnored(SIGHUP)) sigaddset(&set, SIGHUP);  // sigwait takes ignored signals, too
+  if (!IsIgnored(SIGHUP)) sigaddset(&set, SIGHUP);  // sigwait also takes ignored signals
   sigaddset(&set, SIGUSR2);                         // ends the watching thread
   return set;
 }
@@ -37,7 +37,7 @@ const char* Sentence(int signal) {
 
 Interrupt::Interrupt() {
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);  // a file-size limit shows as a failed write, too
+  signal(SIGXFSZ, SIG_IGN);  // a file-size limit also appears as a failed write
   const sigset_t set = Watched();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   thread_ = std::thread([this, set] {

@@ -24,12 +24,12 @@ namespace {
 
 constexpr std::string_view kPasteOn = "\x1b[?2004h", kPasteOff = "\x1b[?2004l";
 constexpr std::string_view kPasteEnd = "\x1b[201~";
-constexpr std::size_t kMaxPaste = 1 << 20;  // bytes; what is longer is left out, and said
-constexpr std::int64_t kShownLines = 8;     // of a paste; a longer one is folded
+constexpr std::size_t kMaxPaste = 1 << 20;  // bytes; the excess is cut off, with a notice
+constexpr std::int64_t kShownLines = 8;     // lines of a paste; a longer one is folded
 constexpr std::size_t kShownBytes = 2'000;
 constexpr char kEscapeMark = '\1';  // around colours in a prompt: they take no columns
 
-// UTF-8 for what libedit converts, whatever the locale of the process.
+// Sets UTF-8 for libedit's conversions, whatever the locale of the process.
 class Utf8Locale {
  public:
   Utf8Locale() : locale_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
@@ -47,7 +47,7 @@ class Utf8Locale {
   locale_t locale_, before_ = nullptr;
 };
 
-// A paste as text: line ends are LF, other control characters but tabs go.
+// Cleans a paste: line ends become LF, other control characters except tabs are removed.
 std::string CleanPaste(std::string_view paste) {
   std::string clean;
   for (std::size_t i = 0; i < paste.size(); ++i) {
@@ -62,7 +62,7 @@ std::string CleanPaste(std::string_view paste) {
   return utf8::Sanitize(clean);
 }
 
-// What stands in the line for a paste that would flood the screen; "" if it may stand there itself.
+// Returns the placeholder for a paste that would flood the screen; "" if the paste may be shown.
 std::string FoldOf(std::string_view paste, std::size_t before) {
   const std::int64_t lines = 1 + std::ranges::count(paste, '\n');
   if (lines <= kShownLines && paste.size() <= kShownBytes) return {};
@@ -80,7 +80,7 @@ std::string CommonStart(const std::vector<std::string>& words) {
   return start;
 }
 
-// The words in columns, without their first `skipped` bytes, which all of them share.
+// Lists the words in columns, without their first `skipped` bytes, which all of them share.
 std::string Choices(const std::vector<std::string>& words, std::size_t skipped) {
   std::vector<std::string> shown;
   int widest = 0;
@@ -143,7 +143,7 @@ class EditLineEditor final : public LineEditor {
     api_.set(edit_, EL_PROMPT_ESC, &Prompt, kEscapeMark);
     api_.set(edit_, EL_RPROMPT_ESC, &RightPrompt, kEscapeMark);
     api_.source(edit_, nullptr);
-    // Keys, not signals; the program's own handler is for running work.
+    // Read control characters as keys, not signals; the program's own handler is for running work.
     api_.set(edit_, EL_SETTY, "-d", "-isig", nullptr);
     Bind("^C", "dossier-interrupt", &OnInterrupt);
     Bind("^D", "dossier-end", &OnEnd);
@@ -196,7 +196,7 @@ class EditLineEditor final : public LineEditor {
 
   std::string Colored(const std::string& text, std::string_view code) const {
     if (options_.color == Terminal::Color::kNo) return text;
-    // libedit writes a sequence before the character behind it; at the end it would be lost.
+    // libedit writes a sequence before the next character; at the end it would be lost.
     const std::string_view shown = TrimSpace(text);
     return fmt::format("{0}\x1b[{1}m{0}{2}{0}\x1b[0m{0} ", kEscapeMark, code, shown);
   }
@@ -207,8 +207,8 @@ class EditLineEditor final : public LineEditor {
     std::fflush(stdout);
   }
 
-  // Every handler gets the editor that it belongs to; libedit's `get` is in the table of that
-  // editor, so the first step is through the one loaded library.
+  // Every handler needs its editor; libedit's `get` is in that editor's table, so the first step is
+  // through the one loaded library.
   static EditLineEditor& Of(EditLine* edit) {
     void* self = nullptr;
     (*LoadEdit())->get(edit, EL_CLIENTDATA, &self);
@@ -265,7 +265,7 @@ class EditLineEditor final : public LineEditor {
         self.options_.complete ? self.options_.complete(typed) : std::vector<std::string>();
     if (words.empty()) return CC_ERROR;
     std::string more = CommonStart(words).substr(typed.size());
-    // A folder is a start.
+    // A folder is only the start of a path.
     if (words.size() == 1 && !words.front().ends_with('/')) more += " ";
     if (!more.empty()) {
       self.api_.insertstr(edit, more.c_str());
@@ -299,7 +299,7 @@ class EditLineEditor final : public LineEditor {
     return self.api_.insertstr(edit, text.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
   }
 
-  // A fold that the person has changed stays what it is now: text.
+  // A fold that the user has edited stays as plain text.
   void Unfold(std::string* line) const {
     for (const auto& [fold, text] : folded_) {
       const std::size_t at = line->find(fold);
@@ -307,13 +307,13 @@ class EditLineEditor final : public LineEditor {
     }
   }
 
-  // One code point of descriptor 0; 0 at the end, or when the work is cancelled.
+  // Reads one code point from descriptor 0; 0 at the end or on cancellation.
   static int GetCharacter(EditLine* edit, wchar_t* character) {
     return Of(edit).NextCharacter(character);
   }
 
   int NextCharacter(wchar_t* character) {
-    // Now the terminal is in its mode for editing: pastes, and tests, may begin.
+    // Now the terminal is in editing mode: pastes, and tests, may begin.
     if (!std::exchange(reading_, true)) Send(kPasteOn);
     while (!HasWholeCodePoint()) {
       pollfd watched[] = {{STDIN_FILENO, POLLIN, 0}, {wake_.get(), POLLIN, 0}};
@@ -355,7 +355,7 @@ class EditLineEditor final : public LineEditor {
   bool reading_ = false;  // the first character of this line was asked for
   std::string prompt_, right_;
   std::vector<std::pair<std::string, std::string>> folded_;  // pastes of this line
-  std::string typed_;  // bytes of descriptor 0 that are not used yet
+  std::string typed_;  // bytes read from descriptor 0 but not used yet
   InputLine::Kind kind_ = InputLine::Kind::kText;
   InputLine::Was was_ = InputLine::Was::kEmpty;
 };
@@ -438,7 +438,7 @@ std::vector<std::string> InputHistory::Load() const {
   messages.erase(messages.begin(), messages.end() - kMaxEntries);
   std::string kept;
   for (const std::string& message : messages) kept += Escape(message) + "\n";
-  // Once it is twice too long is often enough.
+  // Rewriting it when it is twice too long is often enough.
   if (kept.size() * 2 < text->size()) static_cast<void>(WriteFileAtomic(path_, kept, 0600));
   return messages;
 }
@@ -450,7 +450,7 @@ void InputHistory::Add(std::string_view message) {
   const UniqueFd file(
       open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.valid()) return;
-  // One write: lines of two sessions do not mix.
+  // One write, so that lines of two sessions do not mix.
   static_cast<void>(WriteAll(file.get(), Escape(Redact(message)) + "\n"));
 }
 

@@ -46,9 +46,9 @@ Result<InputLine> ReadMessage(LineReader& reader, const LinePrompt& prompt, Mess
 HeldInput::HeldInput(When when) {
   if (when == When::kNever || tcgetattr(STDIN_FILENO, &before_) != 0) return;
   termios quiet = before_;
-  // Bytes are kept one by one, as the line editor will read them; a Ctrl-D among them is a key.
+  // Bytes are held one by one, as the line editor will read them; a Ctrl-D among them is a key.
   quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO | ECHONL | ICANON);
-  quiet.c_lflag |= NOFLSH;  // else a Ctrl-C throws away what was typed before it
+  quiet.c_lflag |= NOFLSH;  // otherwise Ctrl-C discards what was typed before
   holding_ = tcsetattr(STDIN_FILENO, TCSANOW, &quiet) == 0;
 }
 

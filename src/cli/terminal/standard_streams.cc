@@ -70,7 +70,7 @@ LogBuffer::int_type LogBuffer::overflow(int_type c) {
 std::streamsize LogBuffer::xsputn(const char* text, std::streamsize size) {
   if (fd_.valid()) {
     for (const char c : std::string_view(text, static_cast<std::size_t>(size))) {
-      // A progress line is drawn again and again behind a carriage return: the last one counts.
+      // A progress line is redrawn after carriage returns: only the last version is kept.
       if (c == '\r') line_.clear();
       if (c == '\n') Log(line_);
       if (c == '\n') line_.clear();
@@ -90,7 +90,7 @@ void LogBuffer::Log(std::string_view text) {
       form_ == Form::kJson
           ? ToJson(JsonObject{{"time", time}, {"pid", getpid()}, {"message", clean}})
           : fmt::format("{} [{}] {}", time, getpid(), clean);
-  // One write a line: lines of several processes do not mix.
+  // One write per line, so that lines of several processes do not mix.
   static_cast<void>(WriteAll(fd_.get(), line + "\n"));
 }
 

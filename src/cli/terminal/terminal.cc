@@ -26,15 +26,15 @@ Terminal::Kind KindOf(int fd) {
   return isatty(fd) ? Terminal::Kind::kTerminal : Terminal::Kind::kPipe;
 }
 
-// Characters that break a line, or show what follows in another order.
+// Characters that break a line, or change the order in which the following text is shown.
 bool TurnsText(char32_t code_point) {
   return code_point == 0x61C || code_point == 0x200E || code_point == 0x200F ||
          (code_point >= 0x2028 && code_point <= 0x202E) ||
          (code_point >= 0x2066 && code_point <= 0x2069);
 }
 
-// A JSON text that cannot act on the terminal, and is one still: inside its strings such characters
-// are written as escapes of JSON.
+// Returns JSON text that cannot affect the terminal but is still valid: inside its strings such
+// characters become JSON escapes.
 std::string SafeJson(std::string_view json) {
   std::string out;
   for (std::size_t at = 0; at < json.size();) {
@@ -46,15 +46,15 @@ std::string SafeJson(std::string_view json) {
     } else if (code_point >= 0x10000) {
       const auto beyond = static_cast<std::uint32_t>(code_point) - 0x10000;
       out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (beyond >> 10), 0xDC00 + (beyond & 0x3FF));
-    } else if (code_point >= 0x20) {  // below there is only white space between the values
+    } else if (code_point >= 0x20) {  // lower ones are only white space between values
       out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(code_point));
     }
   }
   return out;
 }
 
-// While it lives, SIGINT, SIGTERM and SIGHUP are caught and wake who waits: what was caught, and
-// nothing else, is told, so none is lost between a look and a wait.
+// Catches SIGINT, SIGTERM and SIGHUP while it lives, and wakes the waiting thread. The handler only
+// records the signal, so none is lost between a check and a wait.
 class EndingSignals {
  public:
   EndingSignals() : wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -80,10 +80,10 @@ class EndingSignals {
   ~EndingSignals() {
     pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
     for (std::size_t i = 0; i < kEnding.size(); ++i) sigaction(kEnding[i], &before_[i], nullptr);
-    if (caught != 0) kill(getpid(), caught);  // The rest of the program sees it, too.
+    if (caught != 0) kill(getpid(), caught);  // the rest of the program gets it too
   }
 
-  // True when `fd` has something to read, false when a signal came first.
+  // Returns true when `fd` can be read, false when a signal came first.
   bool WaitFor(int fd) const {
     std::array<pollfd, 2> waiting = {pollfd{fd, POLLIN, 0}, pollfd{wakeup_.get(), POLLIN, 0}};
     while (caught == 0 && poll(waiting.data(), waiting.size(), -1) < 0 && errno == EINTR) {
@@ -94,7 +94,7 @@ class EndingSignals {
 
  private:
   static constexpr std::array kEnding = {SIGINT, SIGTERM, SIGHUP};
-  // A handler is told of nothing else that would outlive it.
+  // A handler may only use data that outlives it.
   static inline thread_local volatile std::sig_atomic_t caught;
   static inline thread_local volatile std::sig_atomic_t wakeup;
 
@@ -153,7 +153,7 @@ std::string OnOneLine(std::string_view text, std::size_t most) {
   }
   const std::size_t length = utf8::CodePoints(line);
   if (length <= most) return line;
-  // The middle goes: what a command does stands at its start, and what it does it to at its end.
+  // Cut the middle: a command's start says what it does, its end what it does it to.
   const std::size_t kept = most / 2;
   return fmt::format("{} [… {} characters in all …] {}", utf8::Prefix(line, kept), length,
                      utf8::Suffix(line, kept));
@@ -196,7 +196,7 @@ namespace {
 
 constexpr std::size_t kLongest = 4;  // bytes of a code point
 
-// How many bytes at the end of `text` may be the start of a code point that goes on.
+// Returns how many bytes at the end of `text` may be the start of an incomplete code point.
 std::size_t OpenEnd(std::string_view text) {
   for (std::size_t back = 1; back < kLongest && back <= text.size(); ++back) {
     const auto byte = static_cast<unsigned char>(text[text.size() - back]);
@@ -219,7 +219,7 @@ void TerminalFilter::WriteOwn(std::string_view text) {
   next_->sputn(text.data(), static_cast<std::streamsize>(text.size()));
 }
 
-// What never became whole is shown as what it is.
+// An incomplete code point is shown as invalid bytes.
 void TerminalFilter::End() {
   if (begun_.empty()) return;
   const std::string shown = utf8::Sanitize(begun_);
@@ -257,7 +257,7 @@ namespace {
 
 constexpr char32_t kJoiner = 0x200D;
 
-// The end of the longest start within `columns`, and its width.
+// The end of the longest start that fits into `columns`, and its width.
 struct Measured {
   std::size_t bytes = 0;
   int columns = 0;
@@ -328,7 +328,7 @@ void WaitingLine::Draw(const std::string& what) {
   const auto begun = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   if (changed_.wait_for(lock, kQuiet, [this] { return stopping_; })) return;
-  // Spaces over it, not an escape sequence: this also holds under NO_COLOR.
+  // Overwrites with spaces instead of an escape sequence, which also works under NO_COLOR.
   std::size_t width = 0;
   for (std::size_t frame = 0; !stopping_; ++frame) {
     const auto seconds =

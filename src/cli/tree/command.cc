@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
-// What a value is if the declaration says no more.
+// The default kind of a value, by its type.
 struct KindOfTarget {
   template <typename T>
   const ValueKind* operator()(std::optional<T>*) const {
@@ -34,7 +34,7 @@ struct KindOfTarget {
   static constexpr ValueKind kNothing{""}, kWhole{"N"}, kNatural{"N"}, kNumber{"N"}, kText{"TEXT"};
 };
 
-// What stands in a target, as help shows it.
+// Formats the value of a target as help shows it.
 struct DefaultText {
   template <typename T>
   std::string operator()(const std::optional<T>*) const {

@@ -8,7 +8,7 @@
 namespace dossier::cli {
 namespace {
 
-// Where a line of words stands in the tree.
+// The position of a line of words in the command tree.
 struct Place {
   const CommandNode* command;
   const Flag* value_of = nullptr;  // the next word is its value
@@ -60,7 +60,7 @@ class Completer {
         for (const std::string& name : flag->short_names()) Add("-" + name, flag->help());
       }
     }
-    // The twins are many: they show once they are asked for.
+    // The twins are many: they are shown only on request.
     if (!prefix_.starts_with("--no-")) return;
     for (const std::string& name : command.FlagNames()) Add(name, "");
   }
@@ -97,11 +97,11 @@ const Flag* ArgumentAt(const CommandNode& command, std::size_t index) {
   return arguments[std::min(index, arguments.size() - 1)];
 }
 
-// `__complete` prints WORD, TAB, ABOUT a line; a line ":files" or ":folders" at the end leaves the
-// rest to the shell.
+// `__complete` prints one line per word: WORD, TAB, ABOUT; a final line ":files" or ":folders"
+// leaves the rest to the shell.
 
-// bash parts words at '=' and ':'; the words are put together again, and of the answers only what
-// stands behind the last such character is handed back.
+// bash splits words at '=' and ':'; the script joins them again, and returns only the part of each
+// answer after the last such character.
 constexpr std::string_view kBash = R"script(# bash completion of dossier
 _dossier() {
   local line=${COMP_LINE:0:COMP_POINT} words=() word current answer files=""

@@ -11,7 +11,7 @@ namespace dossier::cli {
 namespace {
 
 constexpr std::size_t kTitleWidth = 28;  // columns of the left part
-constexpr std::size_t kWidth = 80;       // of a terminal that nobody has widened
+constexpr std::size_t kWidth = 80;       // default width of a terminal
 
 void AddRow(std::string_view title, std::string_view text, std::string* out) {
   *out += fmt::format("  {:<{}}", title, kTitleWidth);
@@ -30,7 +30,7 @@ void AddRow(std::string_view title, std::string_view text, std::string* out) {
   *out += '\n';
 }
 
-// Names, parted by commas, in lines of the terminal's width.
+// Appends comma-separated names in lines of the terminal's width.
 std::string NamesBehind(std::string line, const std::vector<std::string>& names) {
   std::string out;
   for (const std::string& name : names) {
@@ -48,7 +48,7 @@ void AddIndented(std::string_view text, std::string* out) {
   for (const std::string_view line : Split(text, '\n')) *out += fmt::format("  {}\n", line);
 }
 
-// "-m, --model MODEL"; "path" of an argument.
+// Returns "-m, --model MODEL"; "path" for an argument.
 std::string TitleOf(const Flag& flag) {
   if (flag.IsArgument()) return flag.name();
   std::vector<std::string> names;
@@ -71,7 +71,7 @@ bool HoldsWord(std::string_view text, std::string_view word) {
   return false;
 }
 
-// What it is for, with the words it takes and its default where it has them.
+// Returns its help, with the possible words and the default if there are any.
 std::string TextOf(const Flag& flag) {
   std::string text = flag.help();
   if (!flag.choices().empty()) {
@@ -89,7 +89,7 @@ struct Group {
   std::vector<const Flag*> flags;
 };
 
-// In the order of their first flags.
+// Returns the groups in the order of their first flags.
 std::vector<Group> GroupsOf(const CommandNode& command) {
   std::vector<Group> groups;
   for (const Flag* flag : command.Options()) {
@@ -115,7 +115,7 @@ void AddBody(const CommandNode& command, HelpLength length, std::string* out) {
     AddGroup({"Arguments", arguments}, out);
   }
   std::vector<std::string> more;
-  Group first{"Options", {}};  // of the short help
+  Group first{"Options", {}};  // for the short help
   for (const Group& group : GroupsOf(command)) {
     if (length != HelpLength::kShort) {
       AddGroup(group, out);
@@ -139,7 +139,7 @@ std::string ExitCodesText() {
   return out + "\nWith --compat 3 to 16 are 1.\n";
 }
 
-// What the table says of a key that a project's file may not simply hold.
+// Returns the table's remark on a key that a project's file may not set freely.
 std::string_view TrustMark(config::Power power) {
   if (power == config::Power::kAlways) return " [needs trust]";
   if (power == config::Power::kAgents) return " [engines, checks and runs need trust]";
@@ -299,7 +299,7 @@ std::string RoffText(std::string_view text) {
   std::string out;
   bool at_start = true;
   for (const char c : text) {
-    // A dot or quote at the start of a line would be a request.
+    // A dot or quote at the start of a line would be a request in roff.
     if (at_start && (c == '.' || c == '\'')) out += "\\&";
     at_start = c == '\n';
     if (c == '\\') {

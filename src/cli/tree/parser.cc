@@ -16,7 +16,7 @@ namespace {
 
 using Wish = ParsedLine::Wish;
 
-// A declared flag and what reads it.
+// A declared flag and the option that parses it.
 struct Bound {
   const Flag* flag;
   CLI::App* app;
@@ -33,13 +33,13 @@ std::string NamesOf(const Flag& flag) {
   return Join(names, ",");
 }
 
-// Makes the parser's option for a target of each type.
+// Adds the parser's option for each type of target.
 struct AddOption {
   CLI::App& app;
   const Flag& flag;
 
   CLI::Option* operator()(bool* to) const { return app.add_flag(NamesOf(flag), *to); }
-  // The parser's own overload for such a type begins with a false, which would beat the
+  // The parser's own overload for this type starts with false, which would override the
   // configuration.
   CLI::Option* operator()(std::optional<bool>* to) const {
     return app.add_flag_function(NamesOf(flag), [to](std::int64_t count) { *to = count > 0; });
@@ -62,7 +62,7 @@ struct AddOption {
   }
 };
 
-// Takes a switch back.
+// Undoes a switch.
 struct SetFalse {
   void operator()(bool* to) const { *to = false; }
   void operator()(std::optional<bool>* to) const { *to = false; }
@@ -71,15 +71,14 @@ struct SetFalse {
   void operator()(Value*) const {}
 };
 
-// The parser wants "" or what is wrong; it puts the flag's name in front.
+// The parser expects "" or an error text; it puts the flag's name before it.
 template <typename Value>
 std::string Complaint(const Value& read) {
   return read ? std::string() : utf8::CleanForTerminal(read.error().message);
 }
 
-// The check that the type of a target asks for. The parser itself takes "nan", "inf", octal and
-// hexadecimal numbers, turns -1 into the largest number where none is below 0, and what is too
-// large into the largest there is.
+// Checks values by the target's type. The parser itself accepts "nan", "inf", octal and hexadecimal
+// numbers, turns -1 into the largest unsigned number, and too large values into the largest one.
 struct TypeCheck {
   const Flag& flag;
   const std::string& text;
@@ -107,16 +106,16 @@ class Parser {
   explicit Parser(const CommandNode& root) : root_(root), app_("", std::string(root.name())) {}
 
   Result<ParsedLine> Parse(std::span<const std::string> words) {
-    // Somebody who knows nothing yet is shown what there is.
+    // Without any words, a new user gets an overview.
     if (words.empty() && !root_.below().empty()) return ParsedLine{Wish::kFirstScreen, &root_};
     app_.set_help_flag("-h");
     app_.set_help_all_flag("--help");
     app_.set_version_flag("-V,--version", "");
-    app_.fallthrough();  // global flags count behind the command's name, too
+    app_.fallthrough();  // global flags may also follow the command's name
     Add(root_, words, app_);
     const auto line = [this](Wish wish) { return ParsedLine{wish, &Last()}; };
     try {
-      // The parser takes the words from the back.
+      // The parser takes words from the back.
       app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::CallForVersion&) {
       return line(Wish::kVersion);
@@ -132,7 +131,7 @@ class Parser {
   }
 
  private:
-  // Of what there is not there is no help; what else is wrong with the line does not matter to it.
+  // Help for an unknown command fails; other errors in the line do not matter here.
   Result<ParsedLine> Help(Wish wish) const {
     const CommandNode& command = Last();
     const std::vector<std::string> left = app_.remaining(/*recurse=*/true);
@@ -143,7 +142,7 @@ class Parser {
                      command.path());
   }
 
-  // Only commands that stand among the words can be meant. That a value may be called the same
+  // Only commands among the words can be the selected one. A value with the name of a command only
   // costs time.
   void Add(const CommandNode& node, std::span<const std::string> words, CLI::App& app) {
     const std::size_t first = bound_.size();
@@ -208,7 +207,7 @@ class Parser {
     return *root_.Find(names);
   }
 
-  // One sentence with the nearest name.
+  // Returns one sentence with the nearest name.
   std::string Message(const CLI::ParseError& error) const {
     const CommandNode& command = Last();
     const std::vector<std::string> left = app_.remaining(/*recurse=*/true);
@@ -220,12 +219,12 @@ class Parser {
     } else {
       message = Sentence(error);
     }
-    // One line, also where the parser lists several.
+    // One line, even if the parser lists several.
     return fmt::format("{}; see `{} --help`", ReplaceAll(message, "\n", " "), command.path());
   }
 
-  // The parser's own words name the flag, but "Could not convert: --budget = abc" does not say what
-  // is wanted: only numbers are converted.
+  // The parser's message names the flag, but "Could not convert: --budget = abc" does not say what
+  // is expected: only numbers are converted.
   static std::string Sentence(const CLI::ParseError& error) {
     constexpr std::string_view kConversion = "Could not convert: ";
     std::string text = error.what();
@@ -240,7 +239,7 @@ class Parser {
     return names;
   }
 
-  // `dossier models serve-script` of "serve-script": commands of that name below other ones.
+  // Finds subcommands by name: `dossier models serve-script` for "serve-script".
   static void FindNamed(const CommandNode& node, std::string_view name,
                         std::vector<std::string>* paths) {
     for (const CommandNode* below : node.Commands()) {
@@ -249,7 +248,7 @@ class Parser {
     }
   }
 
-  // What is wrong with the first word that nobody wants.
+  // Returns what is wrong with the first unexpected word.
   std::string Unwanted(const CommandNode& command, const std::string& given) const {
     std::string word = utf8::CleanForTerminal(given);
     std::vector<std::string> known;
@@ -258,7 +257,8 @@ class Parser {
       word = word.substr(0, word.find('='));
       message = fmt::format("unknown flag {}", word);
       known = command.FlagNames();
-      if (std::binary_search(known.begin(), known.end(), word)) {  // before the command's name
+      if (std::binary_search(known.begin(), known.end(), word)) {  // a flag before the command's
+                                                                   // name
         return fmt::format("{0} belongs behind the command: {1} {0}", word, command.path());
       }
     } else if (!command.below().empty()) {
