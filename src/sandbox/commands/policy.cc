@@ -18,7 +18,7 @@
 namespace dossier::sandbox {
 namespace {
 
-// Sub-commands of git whose output may come from a program named in the repository's own files.
+// Sub-commands of git whose output may come from a program that the repository's files name.
 constexpr std::string_view kGitDiffs[] = {"log", "diff", "show"};
 
 std::string_view BaseName(std::string_view path) {
@@ -26,7 +26,7 @@ std::string_view BaseName(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-// Without any symbolic link; empty if it does not exist.
+// Resolves all symbolic links; empty if the path does not exist.
 std::string RealPath(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
                                                          &std::free);
@@ -54,7 +54,7 @@ std::string FindCommand(const std::string& name, const CommandJail& jail) {
   return {};
 }
 
-// A device that no mount of the jail lets anybody open lies over each.
+// Mounts over each one a device that no mount of the jail lets anybody open.
 Status HideSecrets(const Policy& policy, const CommandJail& jail, JailSpec* spec) {
   std::vector<std::string> named;
   for (const std::string& path : policy.secret_files) {
@@ -88,7 +88,7 @@ Decision Refuse(std::string rule, std::string sentence) {
   return {.rule = std::move(rule), .sentence = std::move(sentence)};
 }
 
-// git reads the repository's own configuration, and that may name programs.
+// git reads the repository's own configuration, which may name programs.
 void HardenGit(Argv* argv) {
   const auto is_diff = [](const std::string& word) {
     return std::find(std::begin(kGitDiffs), std::end(kGitDiffs), word) != std::end(kGitDiffs);
@@ -108,7 +108,7 @@ Decision Allow(std::string_view list, const UsageRule& rule, const Argv& argv,
   return decision;
 }
 
-// What there is for this program, for the one who asked in vain.
+// Lists what is allowed for this program, after a refusal.
 std::string Alternatives(const std::vector<const UsageRule*>& rules, const std::string& program) {
   constexpr std::size_t kShown = 3;
   std::vector<std::string> texts;
@@ -122,7 +122,7 @@ std::string Alternatives(const std::vector<const UsageRule*>& rules, const std::
   return fmt::format("it does not fit {}", Join(texts, " or "));
 }
 
-// A path for which alone `rules` refuse the command; empty: there is none.
+// Returns a path that is the only reason why `rules` refuse the command; empty: none.
 std::string PathOutside(const std::vector<UsageRule>& rules, const Argv& argv,
                         const PathCheck& inside) {
   for (const UsageRule& rule : rules) {
@@ -212,11 +212,11 @@ bool LiesInside(const CommandJail& jail, const std::string& path) {
   const std::string root = RealPath(jail.root);
   if (root.empty()) return false;
   std::string whole = path.front() == '/' ? path : StartOf(jail) + "/" + path;
-  // The part that exists decides; behind it nothing may lead back up.
+  // The existing part decides; the rest must not lead back up.
   std::string real = RealPath(whole);
   while (real.empty()) {
     struct stat info;
-    // A symbolic link without a target: whoever makes the target decides where it leads.
+    // A dangling symbolic link: whoever creates the target decides where it leads.
     if (lstat(whole.c_str(), &info) == 0) return false;
     const std::size_t slash = whole.rfind('/');
     if (slash == std::string::npos || BaseName(whole) == "..") return false;
@@ -248,8 +248,8 @@ Result<JailSpec> JailForCommand(const Policy& policy, const CommandJail& jail,
   return spec;
 }
 
-// The built-in table: commands that only look, with the options that let them only look. No option
-// here runs a program, writes a file, waits for ever or reads a list of names from a file.
+// The built-in table: commands that only read, with options that keep it so. No option here runs a
+// program, writes a file, waits forever or reads a list of names from a file.
 
 namespace {
 

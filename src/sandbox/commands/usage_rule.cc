@@ -14,7 +14,7 @@ constexpr std::size_t kMaxPieces = 256;  // words, options and operands of one l
 
 // `*` any bytes, `?` one byte.
 bool MatchesGlob(std::string_view pattern, std::string_view text) {
-  // What a wildcard in front stands for must not turn a word into an option.
+  // A leading wildcard must not match the dash of an option.
   if (!pattern.empty() && (pattern[0] == '*' || pattern[0] == '?') && text.starts_with('-')) {
     return false;
   }
@@ -200,7 +200,7 @@ bool UsageRule::Names(const Argv& argv, std::string_view name) const {
   return word == words_.size();
 }
 
-// Reads what follows the first words: options out of the way, then operands against their list.
+// Matches what follows the first words: first options, then operands against their list.
 class UsageRule::Matcher {
  public:
   Matcher(const UsageRule& rule, const Argv& argv, const PathCheck& inside)
@@ -237,7 +237,7 @@ class UsageRule::Matcher {
     return false;
   }
 
-  // A value in a word of its own is never something that the program could take for an option.
+  // A value in its own word must never look like an option to the program.
   bool IsNext(Kind kind) {
     if (at_ == argv_.size() || argv_[at_].starts_with('-')) return false;
     return Is(kind, argv_[at_++]);
@@ -271,7 +271,7 @@ class UsageRule::Matcher {
            Is(Kind::kInt, digits);
   }
 
-  // -in2: letters without a value, then perhaps one with the rest, or the next word, as its value.
+  // -in2: letters without a value, then possibly one whose value is the rest or the next word.
   bool Bundle(std::string_view word) {
     if (word.size() < 2) return false;
     for (std::size_t i = 1; i < word.size(); ++i) {

@@ -27,10 +27,10 @@ namespace {
 
 constexpr std::string_view kNames[] = {".git", ".dossier", "dossier.yml"};
 constexpr std::size_t kMostEntries = 200'000;
-constexpr std::size_t kMostFound = 1000;  // each costs a mount
-constexpr int kNumbered = 9;              // .git.set-aside-1, -2, …; behind them random numbers
+constexpr std::size_t kMostFound = 1000;  // each one costs a mount
+constexpr int kNumbered = 9;              // .git.set-aside-1, -2, …; after these, random numbers
 
-// In any case of letters: some file systems do not tell them apart.
+// Ignores the case of letters, because some file systems do not distinguish it.
 bool IsControlName(std::string_view name) {
   if (name.size() < 4 || name.size() > 11) return false;
   const std::string lower = ToLowerAscii(name);
@@ -42,8 +42,8 @@ bool LiesInControlFile(std::string_view path) {
   return std::any_of(parts.begin(), parts.end(), IsControlName);
 }
 
-// A folder is a repository for git with a HEAD and with objects and refs of its own or of the
-// folder that `commondir` names.
+// Checks whether git takes a folder for a repository: it has a HEAD, and objects and refs of its
+// own or of the folder that `commondir` names.
 class RepositoryMarks {
  public:
   void See(std::string_view name) {
@@ -62,8 +62,8 @@ std::string Join(const std::string& folder, std::string_view name) {
   return folder.empty() ? std::string(name) : fmt::format("{}/{}", folder, name);
 }
 
-// A folder, with no link on the way: a program may have put one there. With O_PATH it may be closed
-// to its owner.
+// Opens a folder without following links, because a program may have put one there. O_PATH also
+// works if the folder is closed to its owner.
 UniqueFd OpenFolder(int at, const std::string& path, int flags) {
   open_how how = {};
   how.flags = static_cast<unsigned>(O_DIRECTORY | O_CLOEXEC | flags);
@@ -84,7 +84,7 @@ struct CloseList {
 
 }  // namespace
 
-// One that is being looked at.
+// A folder being searched.
 struct ControlFiles::Folder {
   const Path& root;
   std::string path;  // below the root
@@ -92,16 +92,16 @@ struct ControlFiles::Folder {
   struct stat info = {};
 };
 
-// How the folders below one root are gone through.
+// Walks the folders below one root.
 struct ControlFiles::Visit {
   std::size_t most;  // entries
-  // What becomes of a folder that is closed to its owner: a program may do that to keep us out.
+  // How to treat a folder that is closed to its owner: a program may close it to keep us out.
   enum class Closed { kSkip, kOpen } closed;
   // Gets the names of control files, and "." for a folder that is a repository by itself. Returns
-  // what else is to be gone through, besides the folders that it was not asked about.
+  // what else to search, besides the folders it was not asked about.
   std::function<std::vector<std::string>(const Folder&, const std::vector<std::string>&)> look;
 
-  // False if there were more entries than `most`.
+  // Returns false if there were more entries than `most`.
   bool Run(const Path& root, const std::string& start) {
     const UniqueFd top = OpenRoot(start);
     if (!top.valid()) return errno == ENOENT || errno == ENOTDIR;
@@ -109,7 +109,7 @@ struct ControlFiles::Visit {
     std::size_t entries = 0;
     for (; !waiting.empty() && entries <= most; waiting.pop_front()) {
       const std::string& path = waiting.front();
-      // The root by its own path: who may not enter it finds no "." in it.
+      // Opens the root by its own path: without permission to enter it, "." cannot be found.
       const int at = path.empty() ? AT_FDCWD : top.get();
       const UniqueFd fd = Open(at, path.empty() ? start : path);
       if (!fd.valid()) continue;
@@ -130,7 +130,7 @@ struct ControlFiles::Visit {
     return OpenFolder(at, path, O_RDONLY);
   }
 
-  // The folders in it that are to be gone through.
+  // Lists the folders in it that are to be searched.
   std::vector<std::string> List(const Folder& folder, std::size_t& entries) const {
     const std::unique_ptr<DIR, CloseList> list(fdopendir(fcntl(folder.fd, F_DUPFD_CLOEXEC, 0)));
     if (!list) return {};
@@ -150,7 +150,7 @@ struct ControlFiles::Visit {
     if (marks.all()) control.emplace_back(".");
     if (control.empty()) return children;
     std::vector<std::string> more = look(folder, control);
-    // A repository that stays as it is has nothing in it that a program could change.
+    // A protected repository contains nothing that a program could change.
     if (control.back() == "." && !folder.path.empty() &&
         std::find(more.begin(), more.end(), ".") == more.end()) {
       return {};
@@ -173,7 +173,7 @@ ControlFiles ControlFiles::Find(const std::vector<Path>& folders) {
   for (const Path& folder : folders) {
     const std::string real = RealPath(folder.host);
     if (real.empty() || LiesInControlFile(real)) continue;
-    // A link on the way to it is resolved in the jail as well.
+    // A link in its path is resolved in the jail as well.
     files.folders_.push_back({real, folder.inside == folder.host ? real : folder.inside});
   }
   for (const Path& root : files.folders_) {
@@ -204,7 +204,7 @@ void ControlFiles::Note(const Folder& folder, std::string_view name, const struc
   }
   const std::string below =
       name == "." ? "/" + folder.path : fmt::format("/{}", Join(folder.path, name));
-  // A folder to work in that is a repository by itself would be closed whole.
+  // A working folder that is a repository by itself would be closed completely.
   if (below != "/") found_.push_back({folder.root.host + below, folder.root.inside + below});
 }
 
@@ -216,11 +216,11 @@ bool ControlFiles::IsKnown(const Folder& folder, std::string_view name,
          known_names_.contains({folder.info.st_dev, folder.info.st_ino, std::string(name)});
 }
 
-// The line about it.
+// Returns the line about it.
 std::string ControlFiles::SetAside(const Folder& folder, const std::string& name) const {
   const std::string path = fmt::format("{}/{}", folder.root.host, Join(folder.path, name));
   for (int number = 1; number <= 2 * kNumbered; ++number) {
-    // A program may have taken all the numbers that it can guess.
+    // A program may have taken all numbers that it can guess.
     std::uint64_t suffix = static_cast<std::uint64_t>(number);
     if (number > kNumbered && getrandom(&suffix, sizeof(suffix), 0) < 0) break;
     const std::string aside = fmt::format("{}.set-aside-{}", name, suffix);
@@ -229,7 +229,7 @@ std::string ControlFiles::SetAside(const Folder& folder, const std::string& name
         fchmod(folder.fd, (folder.info.st_mode & 07777) | 0700) == 0) {
       failed = renameat2(folder.fd, name.c_str(), folder.fd, aside.c_str(), RENAME_NOREPLACE);
     }
-    // Some file systems know renameat only.
+    // Some file systems only support renameat.
     if (failed != 0 && errno == EINVAL &&
         faccessat(folder.fd, aside.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0) {
       failed = renameat(folder.fd, name.c_str(), folder.fd, aside.c_str());
@@ -250,7 +250,7 @@ std::vector<std::string> ControlFiles::SetAsideNew(View view, Depth depth) const
       struct stat info;
       if (fstatat(folder.fd, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
       if (IsKnown(folder, name, info)) continue;
-      // Without its HEAD it is a folder as any other.
+      // Without its HEAD it is an ordinary folder.
       std::string line = SetAside(folder, name == "." ? "HEAD" : name);
       if (line.empty()) continue;
       const std::size_t aside = line.rfind(name + ".set-aside-");

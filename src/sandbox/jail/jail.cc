@@ -30,7 +30,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// The keeper ends everything a grace after it is asked to. If it has not by then, it cannot.
+// The keeper ends everything within one grace after the request. If it has not by then, it cannot.
 constexpr Millis kKeeperTime{5'000};
 constexpr std::size_t kMaxReport = 1 << 20;  // bytes of JSON before the program runs
 
@@ -109,8 +109,8 @@ Status CheckSpec(const JailSpec& spec, std::span<const std::string> argv) {
   return CheckPath(spec.folder, "working folder");
 }
 
-// Who root becomes: whoever the files belong to that the program is about. Others could neither
-// change them nor, where a folder is private, read them; and git trusts only its own user's.
+// The user that root becomes: the owner of the files that the program works on. Others could
+// neither change them nor, in a private folder, read them; and git trusts only its own user's.
 UserIds OwnerOf(const JailSpec& spec) {
   UserIds ids;
   const auto written =
@@ -148,7 +148,7 @@ Result<UniqueFd> OpenInput(const JailInput& input) {
   if (const int* given = std::get_if<int>(&input)) {
     fd = UniqueFd(fcntl(*given, F_DUPFD_CLOEXEC, 3));
   } else if (const std::string* bytes = std::get_if<std::string>(&input)) {
-    // A file in memory: no pipe to feed, and no SIGPIPE if it is not read.
+    // A file in memory: needs no pipe to feed, and no SIGPIPE if it is not read.
     fd = AboveStandard(UniqueFd(memfd_create("dossier-input", MFD_CLOEXEC)));
     if (fd.valid()) DOSSIER_RETURN_IF_ERROR(WriteAll(fd.get(), *bytes));
     if (fd.valid()) (void)lseek(fd.get(), 0, SEEK_SET);
@@ -159,7 +159,7 @@ Result<UniqueFd> OpenInput(const JailInput& input) {
   return fd;
 }
 
-// What the forked side said before the program ran.
+// Reads the report of the forked side from before the program ran.
 Status ReadReport(std::string_view text, IsolationReport* report) {
   bool found = false;
   while (!text.empty()) {
@@ -197,7 +197,7 @@ class JailRun {
   }
   ~JailRun() {
     if (pid_ <= 0) return;
-    if (!kept_) SendSignal(pid_, SIGKILL);  // else it is about to end, and reaps the keeper
+    if (!kept_) SendSignal(pid_, SIGKILL);  // otherwise it is about to end and reaps the keeper
     while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
   }
 
@@ -212,7 +212,7 @@ class JailRun {
     const Status exchanged = Exchange();
     io_.cancel.Forget(id);
     DOSSIER_RETURN_IF_ERROR(exchanged);
-    // Whoever asks for the end early may get it before the program has begun.
+    // The caller may request the end before the program has started.
     const Status reported = ReadReport(report_text_, &exit_.report);
     if (!reported && !(asked_ && reported.error().code == ErrorCode::kDied)) {
       return tl::unexpected(reported.error());
@@ -263,7 +263,7 @@ class JailRun {
     plan_.cgroup = cgroup_->entrance();
   }
 
-  // It was ended before it could look for what the program made.
+  // It was killed before it could look for files that the program made.
   KeeperReport WithoutKeeper() const {
     KeeperReport report{.wait_status = SIGKILL};
     const auto lines =
@@ -314,7 +314,7 @@ class JailRun {
 
   static std::string ErrnoText(int number) { return ErrnoError(number, "").message; }
 
-  // Until the keeper has reported or is gone; then what is still in the pipes.
+  // Runs until the keeper has reported or is gone; then reads what is left in the pipes.
   Status Exchange() {
     while (control_.valid()) {
       pollfd waits[] = {{out_.get(), POLLIN, 0},
@@ -346,7 +346,7 @@ class JailRun {
   void KeepTime() {
     if (!ends_ || SteadyClock::now() < *ends_) return;
     if (!asked_) return End(JailStop::kTime);
-    SendSignal(pid_, SIGKILL);  // takes the keeper, and with it the pid namespace
+    SendSignal(pid_, SIGKILL);  // also ends the keeper, and with it the pid namespace
     control_.Reset();
   }
 
@@ -396,7 +396,7 @@ class JailRun {
     control_.Reset();
   }
 
-  // Every writer is gone, so nothing here waits for one.
+  // Every writer is gone, so this never blocks.
   void Drain() {
     while (report_.valid() && HasMore(report_)) ReadReportText();
     while (out_.valid() && HasMore(out_)) ReadOutput(Stream::kOut);
@@ -412,7 +412,7 @@ class JailRun {
   const Io& io_;
   JailPlan plan_;
   Exit exit_;
-  std::optional<Cgroup> cgroup_;  // goes after the processes, which the destructor waits for
+  std::optional<Cgroup> cgroup_;  // destroyed after the processes, which the destructor waits for
   pid_t pid_ = -1;
   UniqueFd out_, err_, report_, control_, wake_;
   std::string report_text_;
@@ -449,7 +449,7 @@ Result<Exit> RunJailed(const JailSpec& spec, std::span<const std::string> argv, 
 std::vector<std::string> SystemFolders(JailNetwork network) {
   std::vector<std::string> folders = {
       "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
-      // what the linker, the C library and Debian's alternatives look up
+      // looked up by the linker, the C library and Debian's alternatives
       "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
       "/etc/localtime", "/etc/timezone", "/etc/locale.alias", "/etc/magic", "/etc/mime.types",
       "/etc/python3", "/etc/python3.11", "/etc/perl", "/etc/terminfo", "/etc/gitconfig"};
@@ -463,7 +463,7 @@ std::vector<std::string> SystemFolders(JailNetwork network) {
 
 namespace {
 
-// Those that strict isolation has; a missing one must be named to be done without.
+// The layers of strict isolation; to run without one, the user must name it.
 constexpr std::array<std::string_view, 6> kLayers = {"process", "namespaces", "flags",
                                                      "rlimits", "landlock",   "seccomp"};
 

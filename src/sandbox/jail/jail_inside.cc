@@ -1,4 +1,4 @@
-// The forked side of RunJailed: walls, then the program. malloc is safe after fork() in glibc, also
+// The forked side of RunJailed: walls, then the program. malloc is safe after fork() in glibc, even
 // in a host with threads; nothing here takes another lock or reads the environment.
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@
 namespace dossier::sandbox {
 namespace {
 
-constexpr int kScopeAbi = 6;  // landlock keeps signals and abstract sockets inside since then
+constexpr int kScopeAbi = 6;  // since this ABI landlock keeps signals and abstract sockets inside
 constexpr Millis kNoDeadline{std::numeric_limits<std::int64_t>::max() / 2};  // in the report
 constexpr const char* kDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                     "/dev/urandom"};
@@ -42,7 +42,7 @@ std::string_view ValueOf(const std::vector<std::string>& environment, std::strin
   return {};
 }
 
-// A name that may stand in a line of /etc/passwd.
+// Returns a name that is valid in a line of /etc/passwd.
 std::string UserName(const std::vector<std::string>& environment) {
   const std::string_view given = ValueOf(environment, "USER");
   const auto plain = [](char c) { return IsLower(c) || IsDigit(c) || c == '_' || c == '-'; };
@@ -74,7 +74,7 @@ class Inside {
     (void)namespaces_.OpenProc();
     EnterCgroup();
     nice_ = getpriority(PRIO_PROCESS, 0);
-    if (geteuid() == 0) RaisePriority();  // for the keeper, who has no right to it any more
+    if (geteuid() == 0) RaisePriority();  // for the keeper, which no longer has the right to do it
     Apply("process", [&] { return LeaveRoot(plan_.ids); });
     Apply("namespaces", [&] { return EnterNamespaces(); });
     if (!spec_.overlays.empty()) Must(CheckOverlays());
@@ -89,8 +89,7 @@ class Inside {
  private:
   bool Walled() const { return report_.Applied("namespaces"); }
 
-  // Addresses of the internet's families may be used: the machine's, or those of a network that
-  // nothing else is in.
+  // True if internet addresses may be used: the machine's, or those of a private network.
   bool HasInternet() const {
     return spec_.network == JailNetwork::kAny ||
            (spec_.network == JailNetwork::kLoopback && Walled());
@@ -128,7 +127,7 @@ class Inside {
     sigprocmask(SIG_SETMASK, &none, nullptr);
   }
 
-  // Also those that other threads of the host have open, close-on-exec or not.
+  // Also closes those that other threads of the host opened, close-on-exec or not.
   Status TakeDescriptors() const {
     if (dup2(plan_.in, 0) < 0 || dup2(plan_.out, 1) < 0 || dup2(plan_.err, 2) < 0) {
       return MakeErrnoError(errno, "sandbox: descriptors");
@@ -136,7 +135,7 @@ class Inside {
     return CloseOtherDescriptors({plan_.report, plan_.control, plan_.cgroup});
   }
 
-  // The jail's own processes are in it, too: whoever is in none may not move others.
+  // The jail's own processes enter it too: a process outside could not move others.
   void EnterCgroup() {
     if (plan_.cgroup < 0) {
       cgroup_.reason = plan_.cgroup_reason;
@@ -177,7 +176,7 @@ class Inside {
     root.network = spec_.network == JailNetwork::kNone       ? RootSpec::Network::kOwn
                    : spec_.network == JailNetwork::kLoopback ? RootSpec::Network::kLoopback
                                                              : RootSpec::Network::kShared;
-    // Programs that find themselves root believe that they may do everything.
+    // Programs that run as root assume that they may do everything.
     if (geteuid() != 0) root.inner_uid = geteuid();
     if (getegid() != 0) root.inner_gid = getegid();
     if (spec_.user == JailUser::kRoot) root.inner_uid = root.inner_gid = 0;
@@ -185,7 +184,7 @@ class Inside {
     root.files = {{"/etc/passwd",
                    fmt::format("{}:x:{}:{}::/tmp:/bin/sh\n", name, root.inner_uid, root.inner_gid)},
                   {"/etc/group", fmt::format("{}:x:{}:\n", name, root.inner_gid)}};
-    // MPI looks up the name of the machine that it runs on.
+    // MPI looks up the host name.
     if (spec_.network == JailNetwork::kLoopback) {
       root.files.push_back({"/etc/hosts", fmt::format("127.0.0.1 localhost {}\n", kInnerHost)});
     }
@@ -198,7 +197,7 @@ class Inside {
     return std::string(spec_.network == JailNetwork::kAny ? "network shared" : "");
   }
 
-  // Whoever asks for them has something in them, so there is no going on without.
+  // A caller that requests overlays needs them, so there is no fallback.
   Status CheckOverlays() {
     const Layer* namespaces = report_.Find("namespaces");
     if (!Walled()) {
@@ -238,7 +237,7 @@ class Inside {
     base_threads_ = Walled() || !has_proc_ ? 0 : ThreadsOfUser(proc.get(), geteuid());
     namespaces_.CloseProc();
     HideMemory();
-    // What the kernel lets it do to the program it may do without capabilities, too.
+    // The kernel lets it act on the program without capabilities too.
     Must(DropAllCapabilities());
     ChooseLimits(keeper);
     if (const Status root = CheckRoot(); !root) {
@@ -248,7 +247,7 @@ class Inside {
     KeeperReport made;
     keeper.look = [&] { SetAside(ControlFiles::Depth::kTop, made); };
     KeeperReport report = KeepProgram(keeper, [&] { Start(); });
-    LowerPriority();  // what follows is work, and nobody is left to watch
+    LowerPriority();  // the rest is ordinary work, and nothing is left to watch
     SetAside(ControlFiles::Depth::kAll, made);
     report.set_aside = made.set_aside;
     std::copy(std::begin(made.first_set_aside), std::end(made.first_set_aside),
@@ -258,28 +257,28 @@ class Inside {
     _exit(0);
   }
 
-  // What the kernel keeps and what is left to the keeper.
+  // Decides which limits the kernel enforces and which the keeper does.
   void ChooseLimits(KeeperSpec& keeper) {
     const bool grouped = cgroup_.state == LayerState::kApplied;
     bound_ = grouped || ProcessLimitHolds();
     if (!bound_) keeper.processes = KeeperSpec::Processes::kCounted;
     if (grouped) keeper.memory = KeeperSpec::Memory::kByCgroup;
-    if (!Walled()) return;  // then there is neither a private /tmp nor a number to share memory by
+    if (!Walled()) return;  // there is neither a private /tmp nor shared memory by number then
     keeper.other_memory = [proc = keeper.proc] {
       return UsedBytes("/tmp") + UsedBytes("/dev/shm") + (proc >= 0 ? IpcBytes(proc) : 0);
     };
   }
 
-  // Of a file system in memory.
+  // Returns the used bytes of a file system in memory.
   static std::uint64_t UsedBytes(const char* place) {
     struct statvfs facts;
     if (statvfs(place, &facts) != 0) return 0;
     return (facts.f_blocks - facts.f_bfree) * facts.f_frsize;
   }
 
-  // Root outside a user namespace is nobody to whom foreign code is given. And a count of the whole
-  // machine's processes, from time to time, is no limit of root's: in a pid namespace all end at
-  // once with its first process.
+  // Root outside a user namespace must not run foreign code. And counting the whole machine's
+  // processes from time to time does not limit root; in a pid namespace all end at once with its
+  // first process.
   Status CheckRoot() const {
     if (spec_.mode == Mode::kDegraded || (Walled() && (bound_ || has_proc_))) return {};
     const bool root = geteuid() == 0 && InInitialUserNamespace();
@@ -317,7 +316,7 @@ class Inside {
     values.cpu_seconds = static_cast<std::uint64_t>((limits.cpu.count() + 999) / 1000);
     values.file_size = limits.file_size;
     values.files = static_cast<std::uint64_t>(limits.files);
-    // The kernel does not count the processes of root; the keeper does.
+    // The kernel does not count root's processes; the keeper does.
     if (Walled() || has_proc_) {
       const int others = Walled() ? kOwnProcesses : base_threads_;
       values.threads = static_cast<std::uint64_t>(limits.processes + others);
@@ -382,7 +381,7 @@ class Inside {
     return {};
   }
 
-  // Where mounts are at their places of the host, a path below one is, too.
+  // If mounts are at their host paths, a path below one is too.
   std::string WorkingFolder() const {
     if (Walled()) return plan_.folder;
     for (const JailMount& mount : spec_.mounts) {
@@ -394,13 +393,13 @@ class Inside {
     return plan_.folder;
   }
 
-  // In the child that becomes the program.
+  // Runs in the child that becomes the program.
   [[noreturn]] void Start() {
     if (chdir(WorkingFolder().c_str()) != 0) {
       Fail(ErrnoError(errno, fmt::format("the working folder {} in the jail", plan_.folder)));
     }
     ResetSignals();
-    // A group of its own: signals and priorities that the program gives its group are not ours.
+    // Its own process group: signals and priorities for the program's group do not affect us.
     (void)setpgid(0, 0);
     if (nice_ > 0) setpriority(PRIO_PROCESS, 0, nice_);
     Apply("flags", [&] { return ApplyFlags(); });
@@ -410,7 +409,7 @@ class Inside {
     Apply("seccomp", [&] { return ApplySeccomp(); });
     report_.Set(cgroup_.name, cgroup_.state, cgroup_.reason);
     Must(CheckRequired(report_));
-    // Not needed by strict: without it the limits hold for each process alone.
+    // Strict mode does not need it: without it, limits apply to each process separately.
     Apply("watchdog", [&]() -> Result<std::string> {
       if (has_proc_) return std::string();
       return MakeError(ErrorCode::kUnavailable, "no /proc to look at");
@@ -421,7 +420,7 @@ class Inside {
     Execute();
   }
 
-  // What is open beside the gaps of single layers.
+  // Adds gaps beyond those of single layers.
   void AddGaps() {
     const ControlFiles& control = plan_.control_files;
     if (!bound_ && !(Walled() && has_proc_)) {
@@ -454,7 +453,7 @@ class Inside {
     variables.push_back(nullptr);
     int reason = ENOENT;
     const std::vector<std::string> candidates = Candidates();
-    // Last: until here, the memory of the host is this process's, too.
+    // Last, because until here the process has the host's memory.
     if (report_.Applied("rlimits")) Must(SetDataLimit(spec_.limits.memory));
     for (const std::string& path : candidates) {
       execve(path.c_str(), arguments.data(), variables.data());
@@ -482,13 +481,13 @@ class Inside {
   const JailSpec& spec_;
   Namespaces namespaces_;
   IsolationReport report_;
-  std::string tmp_;  // where there is no private /tmp
+  std::string tmp_;  // used if there is no private /tmp
   bool has_proc_ = false;
   Layer cgroup_{.name = "cgroup"};
-  int nice_ = 0;          // what the program gets, whatever the keeper has
-  bool bound_ = false;    // the kernel bounds the number of processes
+  int nice_ = 0;          // the program's priority, whatever the keeper's
+  bool bound_ = false;    // the kernel limits the number of processes
   bool scoped_ = false;   // landlock keeps signals inside
-  int base_threads_ = 0;  // of the user, outside of the jail
+  int base_threads_ = 0;  // the user's threads outside the jail
 };
 
 }  // namespace

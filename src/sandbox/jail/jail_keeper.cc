@@ -1,4 +1,4 @@
-// The keeper: waits for the program, reaps what loses its parent, ends all that is left.
+// The keeper: waits for the program, reaps orphaned descendants, and ends all that are left.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -20,9 +20,9 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr Millis kWatchInside{50};    // as the watchdog layer of workers
-constexpr Millis kWatchOutside{250};  // the whole machine's /proc is read: costs more
-// Where nothing but the count holds: in this time a fast machine makes some hundred processes.
+constexpr Millis kWatchInside{50};    // as in the watchdog layer of workers
+constexpr Millis kWatchOutside{250};  // reads the whole machine's /proc, which costs more
+// Used if only the keeper counts: in this time a fast machine creates some hundred processes.
 constexpr Millis kCountNew{5};
 
 Millis CpuOf(const rusage& usage) {
@@ -43,7 +43,7 @@ class Keeper {
     sigprocmask(SIG_BLOCK, &child, nullptr);
     ended_ = UniqueFd(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
     int ends[2] = {-1, -1};
-    (void)pipe2(ends, O_CLOEXEC);  // without one, what follows counts at once
+    (void)pipe2(ends, O_CLOEXEC);  // if this fails, counting starts at once
     starting_ = UniqueFd(ends[0]);
     program_ = fork();
     if (program_ == 0) {
@@ -60,7 +60,7 @@ class Keeper {
     getrusage(RUSAGE_CHILDREN, &usage);
     report_.cpu_ms = CpuOf(usage).count();
     report_.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) << 10;
-    // RLIMIT_CPU of one process is as good an end. Its clock counts ticks, so the two differ.
+    // RLIMIT_CPU of one process ends it just as well. Its clock counts ticks, so the two differ.
     const int signal = WIFSIGNALED(report_.wait_status) ? WTERMSIG(report_.wait_status) : 0;
     const bool used_up = CpuOf(usage) * 2 >= spec_.limits.cpu;
     if ((signal == SIGKILL || signal == SIGXCPU) && !asked_to_kill_ && !kill_at_ && used_up) {
@@ -97,8 +97,8 @@ class Keeper {
     return kill_at_ ? std::min(*kill_at_, look) : look;
   }
 
-  // Ids that were given out since the last count bound how many processes there are now. As long as
-  // these fit below the limit there is nothing to count.
+  // The ids assigned since the last count are an upper bound for new processes. While that is below
+  // the limit, nothing needs to be counted.
   void CountNew() {
     next_count_ = SteadyClock::now() + kCountNew;
     const std::optional<pid_t> newest = spec_.proc >= 0 ? NewestPid(spec_.proc) : std::nullopt;
@@ -125,7 +125,7 @@ class Keeper {
       Terminate();
       return;
     }
-    over_ = true;  // the host is gone, or wants the end at once
+    over_ = true;  // the host is gone, or requests an immediate end
     asked_to_kill_ = true;
   }
 
@@ -135,7 +135,7 @@ class Keeper {
     Signal(SIGTERM);
   }
 
-  // The limits that count over all processes; those of one process are the kernel's.
+  // Enforces the limits over all processes; the kernel enforces those of a single process.
   void Watch() {
     if (spec_.proc < 0 || report_.stop != JailStop::kNothing) return;
     counted_at_ = NewestPid(spec_.proc).value_or(std::numeric_limits<pid_t>::max());
@@ -154,14 +154,14 @@ class Keeper {
     if (cpu > spec_.limits.cpu) Stop(JailStop::kCpu);
   }
 
-  // Between fork and exec the child still has the pages of the host, which are not the program's.
+  // Between fork and exec the child still has the host's pages, which do not count.
   bool IsStarting() {
     pollfd end = {starting_.get(), POLLIN, 0};
     if (starting_.valid() && poll(&end, 1, 0) > 0) starting_.Reset();
     return starting_.valid();
   }
 
-  // Lists of mappings can be long, so shared memory is looked for in a tenth of the time at most.
+  // Lists of mappings can be long, so at most a tenth of the time is spent on shared memory.
   std::uint64_t MemoryOf(const std::vector<TreeProcess>& tree) {
     if (IsStarting()) return 0;
     std::uint64_t memory = 0;
@@ -176,7 +176,7 @@ class Keeper {
     return memory + shared_ + spec_.other_memory();
   }
 
-  // At once: a program over a limit gets no time to go on.
+  // Immediately: a program over a limit gets no grace.
   void Stop(JailStop stop) {
     report_.stop = stop;
     over_ = asked_to_kill_ = true;
@@ -184,7 +184,7 @@ class Keeper {
 
   void Signal(int number) const {
     if (spec_.tree == KeeperSpec::Tree::kPidNamespace) {
-      // All but init, which we are there. Anywhere else it would be all that the user runs.
+      // All except init, which we are here. Elsewhere that would be all processes of the user.
       if (getpid() == 1) kill(-1, number);
       return;
     }
@@ -205,7 +205,7 @@ class Keeper {
     return pid < 0 && errno == ECHILD;
   }
 
-  // What the program left behind: TERM, the grace, KILL; then until none is left.
+  // Ends the processes that the program left: TERM, the grace, KILL; repeats until none is left.
   void EndAll() {
     if (AllGone()) return;
     if (!asked_to_kill_ && !kill_at_) Terminate();
@@ -213,7 +213,7 @@ class Keeper {
       WaitForChild(std::chrono::ceil<Millis>(*kill_at_ - SteadyClock::now()));
       if (AllGone()) return;
     }
-    constexpr Millis kAgain{20};  // whoever was forked while the list was read
+    constexpr Millis kAgain{20};  // for processes forked while the list was read
     do {
       Signal(SIGKILL);
       WaitForChild(kAgain);
@@ -230,13 +230,13 @@ class Keeper {
   const KeeperSpec& spec_;
   KeeperReport report_;
   UniqueFd ended_;
-  UniqueFd starting_;  // its other end closes when the program is executed
+  UniqueFd starting_;  // the other end closes when the program is executed
   pid_t program_ = -1;
   bool over_ = false, program_ended_ = false, asked_to_kill_ = false;
   std::optional<SteadyClock::time_point> kill_at_;
   SteadyClock::time_point next_watch_, next_count_, next_shared_{};
   pid_t counted_at_ = 0;  // the newest id at the last count
-  int room_ = 0;          // processes that the limit had left then
+  int room_ = 0;          // number of processes that the limit allowed then
   std::uint64_t shared_ = 0;
 };
 

@@ -26,27 +26,27 @@
 namespace dossier::sandbox {
 namespace {
 
-// What lies outside the sandbox for the escape attempts to reach, and whether anything reached it.
+// The targets outside the sandbox for the escape attempts, and whether anything reached them.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(EscapeGround ground, EscapeGround::Make());
 //   std::string code = ground.Fill("open('$FOLDER$/secret')");
 //   ground.Disturbed();   // "" or "a connection to 127.0.0.1"
 //
-// Everything is open to every user, so that only the walls can refuse. Thread-safety: one owner.
+// Every user may access everything, so that only the walls can refuse. Thread-safety: one owner.
 
 class EscapeGround {
  public:
   static Result<EscapeGround> Make();
   EscapeGround(EscapeGround&&) noexcept = default;
   EscapeGround& operator=(EscapeGround&&) = delete;
-  // Removes what attempts left in a /tmp that was not private.
+  // Removes files that attempts left in a /tmp that was not private.
   ~EscapeGround();
 
-  // Replaces the names of escape.h but $ROOT$.
+  // Replaces the names in escape.h, except $ROOT$.
   std::string Fill(std::string_view code) const;
-  // Random; it stands in the files outside and in no code.
+  // Random; it is in the files outside, but in no code.
   const std::string& secret() const { return secret_; }
-  // Takes what has arrived since the last call: connections, datagrams, changed or new files.
+  // Returns what has arrived since the last call: connections, datagrams, changed or new files.
   std::string Disturbed();
 
  private:
@@ -204,10 +204,10 @@ std::string EscapeGround::Disturbed() {
 }
 
 constexpr std::string_view kContextText = "The quick brown fox jumps over the lazy dog.\n";
-constexpr int kCallsLeft = 7;  // what budget() says; code tries to change it
+constexpr int kCallsLeft = 7;  // returned by budget(); code tries to change it
 
-// Python that runs `code` as a function and writes how it ended, straight to the descriptor: the
-// code may have replaced print, sys.stdout and the builtins.
+// Returns Python that runs `code` as a function and writes how it ended directly to the descriptor,
+// because the code may have replaced print, sys.stdout and the builtins.
 std::string WrapPython(std::string_view code, const std::string& nonce) {
   std::string body;
   for (std::string_view line : Split(code, '\n')) body += fmt::format("    {}\n", line);
@@ -224,7 +224,7 @@ std::string WrapPython(std::string_view code, const std::string& nonce) {
       body, nonce);
 }
 
-// The same in JavaScript, where `print` is the session's own.
+// The same in JavaScript, where `print` belongs to the session.
 std::string WrapJavaScript(std::string_view code, const std::string& nonce) {
   return fmt::format(
       "(() => {{\n  let found;\n"
@@ -245,7 +245,7 @@ std::string Nonce() {
   return fmt::format("attempt-{:016x}", number);
 }
 
-// The host's side of the bridge: answers what a session was granted, and notices what nobody asked.
+// The host's side of the bridge: answers permitted calls, and detects calls that nobody made.
 class Host : public BridgeHandler {
  public:
   void OnCall(BridgeCall call, std::shared_ptr<BridgeReply> reply) override {
@@ -369,7 +369,7 @@ class Runner {
     return Refused(how);
   }
 
-  // One block, and what can be seen of it from outside while its session lives.
+  // Runs one block, and checks its effects from outside while the session lives.
   Result<Verdict> RunBlock(Session& session, std::string_view code, const EscapeAttempt& attempt,
                            const Limits& limits, Host& host) {
     const std::string nonce = Nonce();
@@ -449,7 +449,7 @@ Json EscapeReport::ToJson() const {
 
 namespace {
 
-// Its worker stands beside the other one.
+// Its worker is beside the Python worker.
 PoolOptions JavaScriptOptions(PoolOptions options) {
   options.dialect = Dialect::kJavaScript;
   if (!options.worker_path.empty()) {

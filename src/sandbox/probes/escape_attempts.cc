@@ -5,7 +5,7 @@ namespace {
 
 using Then = EscapeAttempt::Then;
 
-// A frame that asks the host for a model call, as the bridge's thread would send it.
+// A frame that asks the host for a model call, in the form that the bridge's thread sends.
 #define FRAME                                                                                     \
   "import json, os, struct\n"                                                                     \
   "body = json.dumps({'method': 'llm', 'args': {'parts': ['FORGED'], 'model': None}}).encode()\n" \
@@ -484,7 +484,7 @@ constexpr EscapeAttempt kAttempts[] = {
      Then::kNothing, "", RanOn},
 };
 
-// The realm's own names are all that a function made so may reach.
+// A function made in this way may only reach the realm's own names.
 constexpr std::string_view kConstructorChains = R"js(
 const names = ["process", "require", "module", "load", "read", "readFile", "quit", "os", "scriptArgs",
                "Deno", "Bun", "Worker", "WebAssembly", "SharedArrayBuffer", "Atomics", "host",

@@ -28,7 +28,7 @@
 namespace dossier::sandbox {
 namespace {
 
-// What a session's process tells of itself, in one write.
+// The result that a session's process sends, in one write.
 struct NativeVerdict {
   enum Kind : int { kRefused, kWorked, kNoLock } kind = kNoLock;
   int number = 0;
@@ -75,7 +75,7 @@ Result<NativeResult> RunOne(IsolationPlan& plan, const NativeProbe& probe) {
   return result;
 }
 
-// Runs in the child that plays the zygote. A line for each probe: refused or not, and how.
+// Runs in the child that acts as the zygote. Writes a line per probe: refused or not, and how.
 Status RunAll(const IsolationOptions& options, std::span<const NativeProbe> probes, int out) {
   IsolationPlan plan(options);
   DOSSIER_RETURN_IF_ERROR(plan.PrepareZygote());
@@ -119,15 +119,14 @@ Result<std::vector<NativeResult>> RunNativeProbes(const IsolationOptions& option
                    probes.size());
 }
 
-// The native probes, by attempt. Arguments are such that each call would do something without
-// walls.
+// The native probes by attempt. Their arguments would have an effect without walls.
 
 namespace {
 
 constexpr long kX32Bit = 0x40000000;
 
 pid_t Outside() {
-  // 0 in a pid namespace: then the only process that it can name is its own.
+  // 0 in a pid namespace: then the process can only name itself.
   const pid_t parent = getppid();
   return parent > 0 ? parent : getpid();
 }
@@ -222,7 +221,7 @@ bool NewFilterByPrctl() {
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
-// A program in /tmp, made executable as far as that goes.
+// Writes a program to /tmp and makes it executable, if possible.
 bool ExecuteFile() {
   const int fd = open("/tmp/program", O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
   constexpr char kScript[] = "#!/bin/true\n";
@@ -230,7 +229,7 @@ bool ExecuteFile() {
   close(fd);
   char* const empty[] = {nullptr};
   execve("/tmp/program", empty, empty);
-  const bool reached = errno == ENOENT;  // the interpreter was looked for: the file itself ran
+  const bool reached = errno == ENOENT;  // the interpreter was searched for: the file itself ran
   syscall(SYS_execveat, AT_FDCWD, "/tmp/program", empty, empty, 0);
   const bool reached_again = errno == ENOENT;
   unlink("/tmp/program");  // works only where there is no wall
@@ -243,7 +242,7 @@ bool MapFileExecutable() {
   return mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED;
 }
 
-// A datagram socket needs no connect: every sendto names its own receiver.
+// A datagram socket needs no connect: every sendto names a receiver.
 bool DatagramPair() {
   int pair[2];
   return socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) == 0;

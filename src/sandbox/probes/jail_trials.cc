@@ -142,7 +142,7 @@ constexpr JailAttempt kJailAttempts[] = {
 std::string Script(const std::function<bool(const JailAttempt&)>& chosen) {
   std::string script = kPrelude;
   script += "ppid, uid = os.getppid(), os.getuid()\n";
-  // A terminal of its own where the jail has none to inherit: the call itself is what is judged.
+  // Opens a new terminal if the jail has none to inherit: only the call itself is tested.
   script += "terminal = 0\n";
   for (const JailAttempt& attempt : kJailAttempts) {
     if (!chosen(attempt)) continue;
@@ -181,7 +181,7 @@ struct JailGround::State {
   State& operator=(const State&) = delete;
 
   Status Fill() {
-    // Everybody may reach it: what keeps a program away is the jail.
+    // Everyone may access it: only the jail keeps a program out.
     chmod(folder.path().c_str(), 0777);
     DOSSIER_RETURN_IF_ERROR(MakeFolders(home));
     chmod(home.c_str(), 0777);
@@ -244,7 +244,7 @@ namespace {
 
 using Folder = JailKind::Folder;
 
-// Of `sandbox exec`.
+// The jail of `sandbox exec`.
 JailKind ForPerson(std::string name, Folder kind, JailNetwork network = JailNetwork::kNone) {
   const auto spec = [kind, network](const std::string& folder) -> Result<JailSpec> {
     JailSpec jail;
@@ -256,7 +256,7 @@ JailKind ForPerson(std::string name, Folder kind, JailNetwork network = JailNetw
   return {std::move(name), kind, network, spec};
 }
 
-// Of a model that runs a command.
+// The jail of a command that a model runs.
 JailKind ForModel(std::string name, Folder kind) {
   const auto spec = [kind](const std::string& folder) {
     Policy policy;
@@ -292,7 +292,7 @@ enum class Who { kRoot, kUser };
 
 std::string_view WhoName(Who who) { return who == Who::kRoot ? "root" : "user"; }
 
-// A folder with a repository in it, as of a project.
+// Makes a folder with a repository, like a project.
 Result<TempFolder> MakeProject(Who owner) {
   DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make("dossier-jail-project"));
   const std::string git = folder.path() + "/.git";
@@ -310,7 +310,7 @@ Result<TempFolder> MakeProject(Who owner) {
   return folder;
 }
 
-// The lines of the program that tries, or "!" and why none ran.
+// Returns the output lines of the program that makes the attempts, or "!" and why none ran.
 std::string Try(const JailSpec& spec, const std::vector<std::string>& argv, const Io& io) {
   const auto exit = RunJailed(spec, argv, io);
   if (!exit) return "!" + exit.error().message;
@@ -319,7 +319,7 @@ std::string Try(const JailSpec& spec, const std::vector<std::string>& argv, cons
                      exit->status, exit->signal, JailStopName(exit->stop), exit->err);
 }
 
-// The same by a child that is a plain user.
+// The same in a child that runs as a plain user.
 Result<std::string> TryAsUser(const std::function<std::string()>& attempt) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return MakeErrnoError(errno, "pipe");

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostText = 1 << 16;
 
-// The kernel makes the files of a group; a folder of a test has none yet.
+// The kernel creates the files of a group; a test's folder has none yet.
 Status WriteSetting(const std::string& path, std::string_view value) {
   const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!fd.valid()) return MakeError(ErrorCode::kUnavailable, "{}", ErrnoError(errno, path).message);
@@ -32,7 +32,7 @@ bool HasWord(std::string_view text, std::string_view word) {
   return false;
 }
 
-// Processes are moved between groups by whoever may write this file of a group above both.
+// Moving processes between groups needs write access to this file of a group above both.
 bool MayMakeGroups(const std::string& folder) {
   return access(folder.c_str(), W_OK) == 0 && access((folder + "/cgroup.procs").c_str(), W_OK) == 0;
 }
@@ -76,7 +76,7 @@ Result<Cgroup> Cgroup::Make(const std::string& parent, const Limits& limits) {
   Cgroup group(folder);
   DOSSIER_RETURN_IF_ERROR(WriteSetting(folder + "/pids.max", std::to_string(limits.processes)));
   DOSSIER_RETURN_IF_ERROR(WriteSetting(folder + "/memory.max", std::to_string(limits.memory)));
-  // Not every kernel has it, and without swap there is nothing to limit.
+  // Not every kernel has this file, and without swap there is nothing to limit.
   (void)WriteSetting(folder + "/memory.swap.max", "0");
   group.entrance_ =
       UniqueFd(open((folder + "/cgroup.procs").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
@@ -104,7 +104,7 @@ std::uint64_t Cgroup::memory_kills() const {
 Cgroup::~Cgroup() {
   if (folder_.empty()) return;
   entrance_.Reset();
-  // As a rule all have ended, and the group goes at once.
+  // Usually all have ended, and the group is removed at once.
   constexpr int kTries = 50, kMillisBetween = 20;
   for (int i = 0; i < kTries && rmdir(folder_.c_str()) != 0 && errno == EBUSY; ++i) {
     (void)WriteSetting(folder_ + "/cgroup.kill", "1");

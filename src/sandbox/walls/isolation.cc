@@ -23,7 +23,7 @@
 namespace dossier::sandbox {
 namespace {
 
-// Above every process id and descriptor, and no flag or command that a rule compares with.
+// Above every process id and descriptor; no flag or command in a rule has this value.
 constexpr std::uint32_t kFirstMarker = 0x7055'1e00;
 constexpr std::size_t kPidMarker = 0;
 constexpr std::size_t kFirstFdMarker = 1;
@@ -32,9 +32,9 @@ constexpr std::size_t kMarkers = kFirstFdMarker + SessionFilters::kMostPrivateFd
 constexpr int MarkerValue(std::size_t marker) { return static_cast<int>(kFirstMarker + marker); }
 
 constexpr int kBlocksPerSession = 64;  // RLIMIT_CPU bounds the session, the host each block
-constexpr int kOwnThreads = 2;         // main and bridge, besides those of the code
+constexpr int kOwnThreads = 2;         // main and bridge, in addition to the code's threads
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kUnknownBase = 256ull << 20;  // assumed where /proc cannot be asked
+constexpr std::uint64_t kUnknownBase = 256ull << 20;  // assumed if /proc is not available
 
 }  // namespace
 
@@ -81,7 +81,7 @@ Status SessionFilters::Fill(const Session& session) {
   for (Form* form : {&walled_, &read_only_}) {
     form->Set(kPidMarker, static_cast<std::uint32_t>(session.pid));
   }
-  // A place that is not needed repeats a descriptor, or names one that cannot be.
+  // An unused place repeats a descriptor, or names an impossible one.
   fds.resize(kMostPrivateFds, fds.empty() ? -1 : fds.front());
   for (std::size_t i = 0; i < kMostPrivateFds; ++i) {
     threads_.Set(kFirstFdMarker + i, static_cast<std::uint32_t>(fds[i]));
@@ -93,10 +93,10 @@ struct IsolationPlan::State {
   IsolationOptions options;
   std::string cgroup_reason = "not asked for";
   Namespaces namespaces;
-  IsolationReport report;      // what the zygote has found and done so far
-  int* tid_address = nullptr;  // where glibc keeps the main thread's id
+  IsolationReport report;      // results of the zygote so far
+  int* tid_address = nullptr;  // where glibc stores the main thread's id
   bool in_session = false;     // EnterSession was called
-  SessionFilters filters;      // once: a session only fills them in
+  SessionFilters filters;      // assembled once: a session only fills them in
 
   bool Disabled(std::string_view layer) const {
     return std::find(options.disabled_layers.begin(), options.disabled_layers.end(), layer) !=
@@ -143,7 +143,7 @@ const SessionFilters& IsolationPlan::filters() const { return state_->filters; }
 
 Status IsolationPlan::PrepareZygote() {
   State& state = *state_;
-  // Without /proc there are no namespaces; Enter says so.
+  // Without /proc there are no namespaces; Enter reports that.
   (void)state.namespaces.OpenProc();
   state.Apply("process", ApplyProcess, state.report);
   DOSSIER_RETURN_IF_ERROR(CheckRequired(state.report));
@@ -155,7 +155,7 @@ Status IsolationPlan::PrepareZygote() {
   };
   state.Apply("namespaces", enter, state.report);
   if (!state.namespaces.entered() && chdir("/") != 0) return MakeErrnoError(errno, "chdir /");
-  // Not in every kernel. Without it only raise() in the main thread of a session goes astray.
+  // Not in every kernel. Without it, only raise() in a session's main thread uses a wrong id.
   if (prctl(PR_GET_TID_ADDRESS, &state.tid_address) != 0) state.tid_address = nullptr;
   return {};
 }
@@ -179,7 +179,7 @@ Result<pid_t> IsolationPlan::Fork() const {
 
 namespace {
 
-// The steps of LockSession, in order. Each notes its layers in the report.
+// The steps of LockSession, in order. Each records its layers in the report.
 class Locker {
  public:
   Locker(const SessionLock& lock, const Namespaces& namespaces, SessionFilters& filters,
@@ -190,7 +190,7 @@ class Locker {
         report_(report),
         private_tmp_(report.Applied("namespaces")) {}
 
-  // `now`: bytes that /tmp holds.
+  // `now`: bytes in /tmp.
   Result<std::string> FitTmp(std::uint64_t now) const {
     if (now != report_.limits.tmp) {
       DOSSIER_RETURN_IF_ERROR(namespaces_.ResizeTmp(report_.limits.tmp));
@@ -213,7 +213,7 @@ class Locker {
     values.data = (lock_.base_memory != 0 ? lock_.base_memory : measured) + lock_.context_memory +
                   limits.memory;
     values.cpu_seconds = static_cast<std::uint64_t>((cpu.count() + 999) / 1000);
-    // One page more than /tmp holds: a full /tmp is ENOSPC, not EFBIG.
+    // One page more than the size of /tmp, so that a full /tmp gives ENOSPC, not EFBIG.
     values.file_size = private_tmp_ ? limits.tmp + kPage : 0;
     values.files = static_cast<std::uint64_t>(limits.files);
     if (private_tmp_) values.threads = static_cast<std::uint64_t>(limits.threads + kOwnThreads);
@@ -233,7 +233,7 @@ class Locker {
   }
 
   Result<std::string> ApplySeccomp() const {
-    // Behind landlock or in a new root the files are walled off already.
+    // With landlock or in a new root, files are already walled off.
     const bool walled = report_.Applied("landlock") || report_.Applied("namespaces");
     DOSSIER_RETURN_IF_ERROR(ProbeSeccomp());
     DOSSIER_RETURN_IF_ERROR(FillFilters());
@@ -249,7 +249,7 @@ class Locker {
   }
 
  private:
-  // Both layers need it, and each can be switched off.
+  // Both layers need it, and each can be disabled.
   Status FillFilters() const {
     std::vector<int> fds = lock_.private_fds;
     fds.push_back(lock_.bridge_fd);
@@ -319,7 +319,7 @@ bool CanMakeSocket(int) { return UniqueFd(socket(AF_INET, SOCK_STREAM | SOCK_CLO
 bool CanExecute(int) {
   char* const empty[] = {nullptr};
   execve("/nonexistent", empty, empty);
-  return errno != EPERM && errno != EACCES;  // the kernel went as far as looking for it
+  return errno != EPERM && errno != EACCES;  // the kernel went as far as looking for the file
 }
 bool CanTrace(int) { return ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0; }
 bool CanFork(int) {
@@ -344,7 +344,7 @@ constexpr Attempt kAttempts[] = {
     {"wrote to the bridge", "seccomp-threads", "", CanWriteBridge},
 };
 
-// Runs in the child. Empty: all is well.
+// Runs in the child. Returns "" if all is well.
 std::string LockAndTry(IsolationPlan& plan, int bridge, int answer) {
   SessionLock lock;
   lock.bridge_fd = bridge;

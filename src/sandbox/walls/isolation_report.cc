@@ -1,4 +1,4 @@
-// The report and the options as JSON, and what strict asks of a report.
+// Converts the report and the options to JSON, and checks a report for strict mode.
 
 #include <algorithm>
 #include <charconv>
@@ -14,7 +14,7 @@ enum class Need { kStrict, kFileWall, kOptional };
 struct LayerFacts {
   std::string_view name;
   Need need;
-  std::string_view gap;  // what is open without it
+  std::string_view gap;  // what is possible without it
 };
 
 constexpr LayerFacts kLayers[] = {

@@ -15,7 +15,7 @@
 namespace dossier::sandbox {
 namespace {
 
-// As the kernel declares it since ABI 6. System headers lag behind kernels, so it is ours.
+// As declared by the kernel since ABI 6. System headers are older than kernels, so we have our own.
 struct RulesetAttributes {
   std::uint64_t handled_access_fs = 0;
   std::uint64_t handled_access_net = 0;  // ABI 4
@@ -35,16 +35,16 @@ constexpr std::uint64_t kOwnedRights = kProgramRights | kWriteRights | kRefer |
                                        LANDLOCK_ACCESS_FS_MAKE_SOCK;
 constexpr std::uint64_t kDeviceRights =
     LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate | kControlDevice;
-// What can be said of a file; the rest is about folders.
+// The rights that apply to files; the others apply to folders.
 constexpr std::uint64_t kFileRightsOnly = kDeviceRights | LANDLOCK_ACCESS_FS_EXECUTE;
 
-// How many file rights each ABI knows: they are numbered from bit 0 without gaps.
+// The number of file rights of each ABI: they are numbered from bit 0 without gaps.
 constexpr int kFileRights[] = {0, 13, 14, 15, 15, 16};
 
 RulesetAttributes EveryRight(int abi, FileRules::Network network) {
   const int rights = kFileRights[std::min<int>(abi, std::size(kFileRights) - 1)];
   return {.handled_access_fs = (1ull << rights) - 1,
-          // bind, connect of TCP
+          // TCP bind and connect
           .handled_access_net = abi >= 4 && network == FileRules::Network::kNone ? 3u : 0u,
           .scoped = abi >= 6 ? 3u : 0u};  // abstract UNIX sockets, signals
 }

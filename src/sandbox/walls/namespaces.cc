@@ -34,11 +34,11 @@ UniqueFd OpenLayer(const std::string& path) {
   return UniqueFd(open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-// Paths may hold the commas and colons that divide options.
+// Paths may contain the commas and colons that separate mount options.
 std::string Name(const UniqueFd& fd) { return fmt::format("/proc/self/fd/{}", fd.get()); }
 
 constexpr int kMaxLinks = 40;
-constexpr const char* kNewRoot = "/tmp";  // where it is built; any folder that is always there
+constexpr const char* kNewRoot = "/tmp";  // where it is built; any folder that always exists
 
 Status WriteProc(int proc, const char* name, const std::string& text) {
   const UniqueFd fd(openat(proc, name, O_WRONLY | O_CLOEXEC));
@@ -54,17 +54,17 @@ struct IdPair {
   gid_t gid;
 };
 
-// Gives the one id that an unprivileged process may map a name inside.
+// Maps the one id that an unprivileged process may map.
 Status MapIds(int proc, IdPair inner, IdPair outer) {
-  // An outer namespace may have said "deny" already; if this fails for another reason, gid_map does
-  // too.
+  // An outer namespace may have denied setgroups already; if this fails for another reason, gid_map
+  // fails too.
   (void)WriteProc(proc, "self/setgroups", "deny");
   DOSSIER_RETURN_IF_ERROR(
       WriteProc(proc, "self/uid_map", fmt::format("{} {} 1", inner.uid, outer.uid)));
   return WriteProc(proc, "self/gid_map", fmt::format("{} {} 1", inner.gid, outer.gid));
 }
 
-// A new network has this interface, and it is down.
+// A new network has this interface, but it is down.
 Status RaiseLoopback() {
   const UniqueFd fd(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ifreq request = {};
@@ -78,7 +78,7 @@ Status RaiseLoopback() {
 struct Bind {
   std::string path;  // in the new root, without symbolic links
   UniqueFd source;
-  // In the order in which those of one path are mounted: the last one holds.
+  // In mount order for the same path: the last one takes effect.
   enum class Access { kGuard, kRead, kDevice, kWrite } access = Access::kRead;
   bool folder = true;
   std::optional<OpenedOverlay> overlay;  // instead of the source
@@ -89,7 +89,7 @@ struct Layout {
   std::vector<std::pair<std::string, std::string>> links;  // path, target
 };
 
-// Fails with ELOOP where a symbolic link is on the way; ENOSYS before Linux 5.6.
+// Fails with ELOOP if the path contains a symbolic link; ENOSYS before Linux 5.6.
 UniqueFd OpenWithoutLinks(const std::string& path) {
   open_how how = {};
   how.flags = O_PATH | O_CLOEXEC;
@@ -106,7 +106,7 @@ Status AddBind(Bind bind, Layout& layout) {
   return {};
 }
 
-// Walks `path`, notes the symbolic links on the way, and opens what it leads to.
+// Walks `path`, records the symbolic links in it, and opens its target.
 Status Resolve(std::string path, Bind::Access access, Layout& layout) {
   if (UniqueFd plain = OpenWithoutLinks(path); plain.valid()) {
     return AddBind({path, std::move(plain), access}, layout);
@@ -135,7 +135,7 @@ Status Resolve(std::string path, Bind::Access access, Layout& layout) {
   return MakeError(ErrorCode::kUnavailable, "{}: too many symbolic links", path);
 }
 
-// What `mount` leads to, at the path that it names. An absent source is skipped.
+// Adds the target of `mount` at its path in the new root. A missing source is skipped.
 Status AddMount(const RootSpec::Mount& mount, Layout& layout) {
   const auto access =
       mount.access == RootSpec::Mount::Access::kWrite ? Bind::Access::kWrite : Bind::Access::kRead;
@@ -145,7 +145,7 @@ Status AddMount(const RootSpec::Mount& mount, Layout& layout) {
   return AddBind(std::move(bind), layout);
 }
 
-// It may be there: in a folder that is shown whole, perhaps read-only.
+// It may exist already, in a folder that is shown whole, perhaps read-only.
 bool MakeLast(const std::string& place, bool folder) {
   if (folder) return mkdir(place.c_str(), 0755) == 0 || errno == EEXIST;
   const UniqueFd file(open(place.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));
@@ -183,13 +183,13 @@ std::uint64_t MountFlags(Bind::Access access) {
   return kQuietMount | MOUNT_ATTR_RDONLY;
 }
 
-// What lies in a folder that may be written. A program of another jail may change that folder
-// meanwhile, so no name on the way is trusted.
+// Adds a path inside a writable folder. A program of another jail may change that folder meanwhile,
+// so no name in the path is trusted.
 Status AddGuard(const RootSpec::Guard& guard, Layout& layout) {
   Bind bind{guard.path, OpenWithoutLinks(guard.source), Bind::Access::kGuard};
   if (bind.source.valid()) return AddBind(std::move(bind), layout);
-  // Gone meanwhile, or out of the program's reach as it is out of ours: a host that is root finds
-  // more than the user whom the program runs as.
+  // Gone meanwhile, or not accessible to the program or to us: a host that runs as root finds more
+  // than the user as whom the program runs.
   if (errno == ENOENT || errno == EACCES) return {};
   return MakeErrnoError(errno, guard.source);
 }
@@ -241,7 +241,7 @@ Status MakeLinks(const std::string& root, const Layout& layout) {
 Status SwitchRoot(const std::string& root) {
   if (chdir(root.c_str()) != 0) return MakeErrnoError(errno, "new root");
   if (syscall(__NR_pivot_root, ".", ".") != 0) return MakeErrnoError(errno, "pivot_root");
-  // The old root lies on top of the new one; "." is what goes.
+  // The old root is mounted on top of the new one; "." is detached.
   if (umount2(".", MNT_DETACH) != 0) return MakeErrnoError(errno, "old root");
   return chdir("/") == 0 ? Status{} : MakeErrnoError(errno, "chdir /");
 }
@@ -250,7 +250,7 @@ bool Covers(const std::string& folder, const std::string& path) {
   return path == folder || path.starts_with(folder + "/");
 }
 
-// Folders that hold one another cannot come and go separately: the one that stays wins.
+// Nested folders cannot come and go separately: the one that stays wins.
 void DropOverlaps(const Layout& read, Layout& load) {
   std::vector<Bind> kept;
   for (Bind& bind : load.binds) {
@@ -265,7 +265,7 @@ void DropOverlaps(const Layout& read, Layout& load) {
   load.binds = std::move(kept);
 }
 
-// Its place belongs to the overlay, with what else was to be read there.
+// The overlay replaces everything else that was to be read at its place.
 Status AddOverlay(const OverlayLayers& layers, Layout& layout) {
   std::erase_if(layout.binds, [&](const Bind& bind) {
     return !bind.overlay && bind.access == Bind::Access::kRead && Covers(layers.place, bind.path);
@@ -295,7 +295,7 @@ Status MakePlaces(const std::string& root, const RootSpec& spec) {
   return MakeLinks(root, links);
 }
 
-// Fills the new root and makes it the root. What lies in another bind comes after it.
+// Fills the new root and makes it the root. A bind inside another one comes after it.
 Status BuildRoot(const RootSpec& spec, const Layout& layout) {
   const std::string root = kNewRoot;
   DOSSIER_RETURN_IF_ERROR(MakePlaces(root, spec));
@@ -311,14 +311,14 @@ Status BuildRoot(const RootSpec& spec, const Layout& layout) {
   return SetMountFlags("/", MountFlags(Bind::Access::kRead), 0);
 }
 
-// A copy of the mount at `path` that can be put elsewhere.
+// Returns a copy of the mount at `path` that can be attached elsewhere.
 UniqueFd CloneMount(const std::string& path) {
   return UniqueFd(
       open_tree(AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
 }
 
-// Not yet anywhere. Invalid with errno where the kernel allows none: only those who see a whole
-// /proc get another.
+// Returns a new /proc that is not attached yet. Invalid with errno if the kernel refuses: only a
+// process that sees a whole /proc may get another.
 UniqueFd NewProc() {
   const UniqueFd context(fsopen("proc", FSOPEN_CLOEXEC));
   if (!context.valid()) return {};
@@ -326,11 +326,11 @@ UniqueFd NewProc() {
   return UniqueFd(fsmount(context.get(), FSMOUNT_CLOEXEC, kQuietMount | MOUNT_ATTR_NOEXEC));
 }
 
-// So many ids more than processes: a program must not meet the id of one that has just ended.
+// Ids beyond the number of processes: a program must not meet the id of one that has just ended.
 constexpr int kSpareIds = 4096;
 
-// Each pid namespace has a bound of its own since then. Before, the same file is the machine's, and
-// whoever carries root's number may write it, with or without its powers.
+// Each pid namespace has its own bound since then. Before, the file is the machine's, and a process
+// with root's id may write it, even without privileges.
 bool IdsAreBoundedByNamespace() {
   utsname kernel;
   int major = 0, minor = 0;
@@ -377,7 +377,7 @@ Result<OpenedOverlay> OpenOverlay(const OverlayLayers& layers) {
 
 Status MountOverlay(const OpenedOverlay& overlay, const std::string& place) {
   unsigned long flags = MS_NOSUID | MS_NODEV;
-  if (!overlay.upper.valid() && overlay.lower.size() == 1) {  // nothing to lay over another
+  if (!overlay.upper.valid() && overlay.lower.size() == 1) {  // nothing to overlay
     if (mount(Name(overlay.lower[0]).c_str(), place.c_str(), nullptr, MS_BIND, nullptr) == 0) {
       return {};
     }
@@ -389,7 +389,7 @@ Status MountOverlay(const OpenedOverlay& overlay, const std::string& place) {
     options += Name(lower);
   }
   if (overlay.upper.valid()) {
-    // volatile: the end of the mount would else wait until the whole file system is on its disk.
+    // volatile: otherwise unmounting would wait until the whole file system is on its disk.
     options +=
         fmt::format(",volatile,upperdir={},workdir={}", Name(overlay.upper), Name(overlay.work));
   } else {
@@ -413,7 +413,7 @@ Status Namespaces::Enter(const RootSpec& spec) {
     return MakeError(ErrorCode::kUnavailable, "user namespaces are not allowed here: {}",
                      std::strerror(errno));
   }
-  // Forked by a host that hides its memory, we could not write to our own /proc/self.
+  // After a fork by a host that hides its memory, we could not write to our own /proc/self.
   prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
   DOSSIER_RETURN_IF_ERROR(MapIds(proc_.get(), {spec.inner_uid, spec.inner_gid}, {uid, gid}));
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
@@ -444,13 +444,13 @@ Status Namespaces::Enter(const RootSpec& spec) {
     DOSSIER_RETURN_IF_ERROR(Resolve(path, Bind::Access::kRead, load));
   }
   DropOverlaps(stays, load);
-  // The sources are open: what this hides stays reachable.
+  // The sources are open, so what this hides stays reachable.
   if (mount("dossier", kNewRoot, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=1m") != 0) {
     return MakeErrnoError(errno, "mount of a new root");
   }
   for (const Bind& bind : load.binds) load_.push_back(bind.path);
   for (const Bind& bind : stays.binds) {
-    // A guard goes with the folder that it lies in.
+    // A guard moves with the folder that contains it.
     if (bind.access == Bind::Access::kGuard || !Covers("/tmp", bind.path)) continue;
     below_tmp_.push_back({bind.path, bind.folder});
   }

@@ -30,7 +30,7 @@ Status SetLimit(__rlimit_resource resource, const char* name, std::uint64_t valu
 
 }  // namespace
 
-// It maps every id to itself.
+// The initial namespace maps every id to itself.
 bool InInitialUserNamespace() {
   const auto map = ReadFile("/proc/self/uid_map", 4096);
   return !map || map->find("4294967295") != std::string::npos;
@@ -44,15 +44,15 @@ Result<std::string> LeaveRoot(UserIds ids) {
     if (!InInitialUserNamespace()) return std::string("uid 0 of a user namespace");
     return MakeErrnoError(reason, "leaving root");
   }
-  // Changing ids made /proc/self root's, and the id maps are written there.
+  // The change of ids made /proc/self root's, and the id maps are written there.
   prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
   return fmt::format("uid {}", ids.uid);
 }
 
 Status DropAllCapabilities() {
-  // Ambient and bounding sets first: the latter needs CAP_SETPCAP, where there is any.
+  // Ambient and bounding sets first: the latter needs CAP_SETPCAP, if the process has any.
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  // Ends behind the last one that the kernel knows; at once where none may be dropped.
+  // Ends after the last capability that the kernel knows; at once if none may be dropped.
   for (int capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0;) ++capability;
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[2] = {};
@@ -68,13 +68,13 @@ Status SetFlags() {
 }
 
 Status SetDataLimit(std::uint64_t bytes) {
-  // The shadow memory of a sanitizer counts as data, and is larger than any limit.
+  // The shadow memory of a sanitizer counts as data and exceeds any limit.
   if (kThisBuild == Instrumentation::kSanitizer) return {};
   return SetLimit(RLIMIT_DATA, "DATA", bytes);
 }
 
 Status SetResourceLimits(const ResourceLimits& limits) {
-  // A write above the file limit is then an error (EFBIG), not death.
+  // A write above the file limit is then an error (EFBIG) instead of a fatal signal.
   signal(SIGXFSZ, SIG_IGN);
   const struct {
     __rlimit_resource resource;

@@ -26,8 +26,8 @@ std::string ReadSmall(int proc, const std::string& path) {
   return std::string(buffer, got > 0 ? static_cast<std::size_t>(got) : 0);
 }
 
-// nullopt if it cannot be read, or ended before its first byte. A program decides how long such a
-// text is; more than this is cut.
+// Returns nullopt if it cannot be read, or ended before its first byte. A program controls the
+// length of such a text; more than the limit is cut.
 std::optional<std::string> ReadWhole(int proc, const std::string& path) {
   constexpr std::size_t kMost = 16 << 20;
   const UniqueFd fd(openat(proc, path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -43,7 +43,7 @@ std::optional<std::string> ReadWhole(int proc, const std::string& path) {
 
 std::vector<pid_t> AllProcesses(int proc) {
   std::vector<pid_t> pids;
-  // A fresh description: the position of a shared one would be shared too.
+  // A new description, because a shared one would also share its position.
   const int fd = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* folder = fd >= 0 ? fdopendir(fd) : nullptr;
   if (folder == nullptr) {
@@ -59,8 +59,8 @@ std::vector<pid_t> AllProcesses(int proc) {
 
 using Table = std::unordered_map<pid_t, TreeProcess>;
 
-// Whether the chain of parents reaches `root`. Chains are short; a cycle cannot be, but /proc is
-// read piece by piece, so the walk is bounded.
+// Returns true if the chain of parents reaches `root`. Chains are short and have no cycles, but
+// /proc is read piece by piece, so the walk is bounded.
 bool Descends(const Table& table, pid_t pid, pid_t root) {
   constexpr int kMaxDepth = 4096;
   for (int depth = 0; depth < kMaxDepth; ++depth) {
@@ -75,7 +75,7 @@ bool Descends(const Table& table, pid_t pid, pid_t root) {
 }  // namespace
 
 std::optional<TreeProcess> ParseProcessStat(std::string_view text) {
-  // The name stands in parentheses and may hold any byte, also parentheses.
+  // The name is in parentheses and may contain any byte, including parentheses.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string_view::npos) return std::nullopt;
   const std::string head(text.substr(0, text.find(' '))), tail(text.substr(name_end + 1));
@@ -118,7 +118,7 @@ std::uint64_t PrivateBytes(int proc, pid_t pid) {
 }
 
 void AddSharedPieces(std::string_view maps, SharedPieces* pieces) {
-  // Names that the kernel gives to memory without a file of a mounted file system.
+  // The kernel's names for memory without a file of a mounted file system.
   constexpr std::string_view kNames[] = {"/dev/zero (deleted)", "/memfd:", "/anon_hugepage"};
   for (const std::string_view line : Split(maps, '\n')) {
     // "7f01…-7f02… rw-s 00000000 00:01 2051   /dev/zero (deleted)"
@@ -162,7 +162,7 @@ std::uint64_t SharedBytes(int proc, const std::vector<TreeProcess>& processes) {
 std::uint64_t ParseIpcTable(std::string_view text) {
   std::uint64_t bytes = 0;
   const std::vector<std::string_view> lines = Split(text, '\n');
-  for (std::size_t i = 1; i < lines.size(); ++i) {  // behind the names of the columns
+  for (std::size_t i = 1; i < lines.size(); ++i) {  // after the column names
     unsigned long long size = 0;
     if (std::sscanf(std::string(lines[i]).c_str(), "%*d %*d %*o %llu", &size) == 1) bytes += size;
   }

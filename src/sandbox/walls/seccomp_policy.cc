@@ -15,7 +15,7 @@ namespace {
 
 using Match = FilterClause::Match;
 
-// No argument of these reaches beyond the process and the descriptors it has.
+// No argument of these calls reaches beyond the process and its open descriptors.
 constexpr int kAllowed[] = {
     // descriptors that are open
     __NR_read,
@@ -118,7 +118,8 @@ constexpr int kAllowed[] = {
     __NR_seccomp,
 };
 
-// Asked by libraries, or reached from Python's standard library: an errno instead of death.
+// Called by libraries, or reachable from Python's standard library: they return an errno instead of
+// killing.
 constexpr int kRefusedToCode[] = {
     // sockets
     __NR_socket,
@@ -245,7 +246,7 @@ constexpr int kRefusedToCode[] = {
     __NR_syncfs,
 };
 
-// The standard library takes "not supported" for an answer here, but not "not permitted".
+// The standard library accepts "not supported" here, but not "not permitted".
 constexpr int kUnsupported[] = {
     __NR_setxattr,   __NR_lsetxattr,   __NR_fsetxattr,    __NR_getxattr,
     __NR_lgetxattr,  __NR_fgetxattr,   __NR_listxattr,    __NR_llistxattr,
@@ -283,13 +284,12 @@ void AppendMemoryRules(ExecutableMemory executable, std::vector<FilterRule>& rul
 void AppendArgumentRules(const PolicyOptions& options, std::vector<FilterRule>& rules) {
   const FilterAction allow = FilterAction::Allow();
   const FilterAction refuse = FilterAction::Errno(EPERM);
-  // ENOTTY is what "not a terminal" looks like to isatty. FIONBIO: how sockets are made
-  // non-blocking.
+  // ENOTTY is how isatty recognises a non-terminal. FIONBIO makes sockets non-blocking.
   rules.push_back({__NR_ioctl,
                    allow,
                    {{.word = LowWord(1), .values = {TCGETS, FIONBIO}}},
                    FilterAction::Errno(ENOTTY)});
-  // Not F_SETOWN, F_SETSIG: signals to other processes. Not F_DUPFD: as dup.
+  // Not F_SETOWN, F_SETSIG: they send signals to other processes. Not F_DUPFD: refused like dup.
   rules.push_back({__NR_fcntl,
                    allow,
                    {{.word = LowWord(1), .values = {F_GETFD, F_SETFD, F_GETFL, F_SETFL}}},
@@ -307,7 +307,7 @@ void AppendArgumentRules(const PolicyOptions& options, std::vector<FilterRule>& 
        refuse});
   rules.push_back({__NR_clone3, FilterAction::Errno(ENOSYS)});
   rules.push_back({__NR_statx, FilterAction::Errno(ENOSYS)});
-  // Streams only: a datagram socket can send to any address, without connect.
+  // Only streams: a datagram socket can send to any address without connect.
   rules.push_back({__NR_socketpair,
                    allow,
                    {{.word = LowWord(0), .values = {AF_UNIX}},
@@ -360,7 +360,7 @@ std::vector<FilterRule> ThreadRules(const std::vector<int>& private_fds) {
                      {{.word = LowWord(0), .values = fds, .match = Match::kNotIn}},
                      refuse});
   }
-  // epoll_ctl names a second descriptor: the one to watch.
+  // epoll_ctl has a second descriptor: the one to watch.
   for (FilterRule& rule : rules) {
     if (rule.number != __NR_epoll_ctl) continue;
     rule.clauses.push_back({.word = LowWord(2), .values = fds, .match = Match::kNotIn});

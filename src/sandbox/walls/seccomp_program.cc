@@ -29,7 +29,7 @@ sock_filter JumpIf(std::uint16_t comparison, std::uint32_t value, std::size_t if
 void AppendClause(const FilterClause& clause, FilterAction otherwise, FilterProgram& out) {
   out.push_back(Load(offsetof(seccomp_data, args) + clause.word * 4));
   if (clause.mask != 0xffffffff) out.push_back({BPF_ALU | BPF_AND | BPF_K, 0, 0, clause.mask});
-  // A hit jumps over the other comparisons and the one instruction behind them.
+  // A match jumps over the other comparisons and the instruction after them.
   for (std::size_t i = 0; i < clause.values.size(); ++i) {
     out.push_back(JumpIf(BPF_JEQ, clause.values[i], clause.values.size() - i, 0));
   }
@@ -44,7 +44,7 @@ FilterProgram Body(const FilterRule& rule) {
   return body;
 }
 
-// From `first` up to the next branch's `first`, calls run `body`.
+// Calls from `first` up to the next branch's `first` run `body`.
 struct Branch {
   std::uint32_t first;
   FilterProgram body;
@@ -77,7 +77,7 @@ FilterProgram Tree(const std::vector<Branch>& branches, std::size_t begin, std::
   const std::size_t middle = begin + (end - begin) / 2;
   FilterProgram lower = Tree(branches, begin, middle);
   FilterProgram upper = Tree(branches, middle, end);
-  // Conditional jumps reach 255 instructions only; the plain jump has no such limit.
+  // Conditional jumps reach only 255 instructions; the plain jump has no such limit.
   FilterProgram out = {JumpIf(BPF_JGE, branches[middle].first, 0, 1),
                        Jump(static_cast<std::uint32_t>(lower.size()))};
   out.insert(out.end(), lower.begin(), lower.end());
@@ -116,7 +116,7 @@ FilterProgram AssembleFilter(std::vector<FilterRule> rules, FilterAction fallbac
 }
 
 Status LoadFilter(const FilterProgram& program, FilterScope scope) {
-  // A filter that is in place already may refuse this; then it was set before.
+  // An installed filter may refuse this; then it was set before.
   (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   const sock_fprog raw = {static_cast<unsigned short>(program.size()),
                           const_cast<sock_filter*>(program.data())};

@@ -1,4 +1,4 @@
-// The system calls of programs in a jail: all but the following.
+// The system calls of programs in a jail: everything except the following.
 
 #include <asm/unistd_64.h>
 #include <sched.h>
@@ -13,7 +13,7 @@
 
 #include "sandbox/walls/seccomp_policy.h"
 
-// Newer than the system's headers; numbers are the same on every architecture.
+// Not in the system's headers yet; numbers are the same on every architecture.
 #ifndef __NR_memfd_secret
 #define __NR_memfd_secret 447
 #endif
@@ -60,7 +60,7 @@ constexpr int kRefusedToPrograms[] = {
     __NR_kcmp,
     __NR_migrate_pages,
     __NR_move_pages,
-    // parts of the kernel with a history of holes
+    // parts of the kernel with a history of vulnerabilities
     __NR_bpf,
     __NR_perf_event_open,
     __NR_userfaultfd,
@@ -74,7 +74,7 @@ constexpr int kRefusedToPrograms[] = {
     __NR_vhangup,
     __NR_lookup_dcookie,
     __NR_modify_ldt,
-    // files by number instead of name
+    // files by handle instead of name
     __NR_open_by_handle_at,
     // the machine
     __NR_kexec_load,
@@ -112,7 +112,7 @@ constexpr int kIds[] = {__NR_chown,     __NR_fchown,    __NR_lchown,   __NR_fcho
 
 constexpr int kFchmodat2 = 452;  // not in the headers of Debian 12
 
-// Calls that set the mode of a file, and which argument it is.
+// Calls that set the mode of a file, with the index of that argument.
 constexpr std::pair<int, unsigned> kModes[] = {
     {__NR_chmod, 1}, {__NR_fchmod, 1}, {__NR_fchmodat, 2}, {kFchmodat2, 2},  {__NR_creat, 1},
     {__NR_open, 2},  {__NR_openat, 3}, {__NR_mknod, 1},    {__NR_mknodat, 2}};
@@ -172,12 +172,12 @@ std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy) {
                    refuse});
   rules.push_back(
       {__NR_clone, allow, {{.word = LowWord(0), .mask = kNewNamespaces, .values = {0}}}, refuse});
-  // Its flags lie behind a pointer; the C library then uses clone.
+  // Its flags are behind a pointer, which a filter cannot read; the C library then uses clone.
   rules.push_back({__NR_clone3, FilterAction::Errno(ENOSYS)});
   rules.push_back(
       {__NR_personality, allow, {{.word = LowWord(0), .values = {0, kQueryPersonality}}}, refuse});
-  // A program of root's for everybody would outlive the jail. What openat2 takes lies behind a
-  // pointer; programs go on with openat.
+  // A set-user-id program of root would outlive the jail. openat2's arguments are behind a pointer;
+  // programs fall back to openat.
   for (const auto& [number, word] : kModes) {
     rules.push_back({number,
                      allow,
@@ -188,7 +188,7 @@ std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy) {
   for (const int number : {__NR_setxattr, __NR_lsetxattr, __NR_fsetxattr}) {
     rules.push_back({number, FilterAction::Errno(EOPNOTSUPP)});  // the same by file capabilities
   }
-  // Limits of other processes of the user.
+  // Allows only the process itself, not other processes of the user.
   rules.push_back({__NR_prlimit64, allow, {{.word = LowWord(0), .values = {0}}}, refuse});
   return rules;
 }
@@ -203,7 +203,7 @@ void AppendWatchRules(const WatchPolicy& policy, std::vector<FilterRule>& rules)
                      {{.word = LowWord(0), .values = {keeper}, .match = Match::kNotIn}},
                      refuse});
   }
-  // Of one process; all of the user's would be the keeper, too.
+  // Only for one process; for all of the user's it would affect the keeper too.
   constexpr std::uint32_t kIoOfProcess = 1;  // IOPRIO_WHO_PROCESS: glibc has no header for it
   for (const auto& [number, process] : {std::pair(__NR_setpriority, std::uint32_t{PRIO_PROCESS}),
                                         std::pair(__NR_ioprio_set, kIoOfProcess)}) {
