@@ -42,7 +42,7 @@ tl::unexpected<Error> NoKey(const Provider& provider, const Environment& environ
                    provider.name, LookedAt(provider, environment), provider.name);
 }
 
-// What is taken for granted of a model that no file knows; short, as it is told on first use.
+// Returns what is assumed about an unknown model; short, because it is shown on first use.
 std::string AssumedText(const Entry& entry, const UserConfig& config) {
   const std::string window = GroupDigits(static_cast<std::uint64_t>(entry.capability.window));
   if (!entry.family.empty()) {
@@ -55,7 +55,7 @@ std::string AssumedText(const Entry& entry, const UserConfig& config) {
       entry.name, window, config.path.empty() ? "~/.config/dossier/dossier.yml" : config.path);
 }
 
-// Facts are good for 180 days.
+// Facts are considered current for 180 days.
 bool IsOld(std::string_view as_of, const std::optional<std::chrono::sys_days>& today) {
   if (!today || as_of.size() != 10) return false;
   const auto number = [&](std::size_t at, std::size_t count) {
@@ -86,7 +86,7 @@ class Chooser {
     choice_.script = wanted_.script;
     DOSSIER_RETURN_IF_ERROR(FollowVariables());
     DOSSIER_RETURN_IF_ERROR(TakeKey(wanted_, environment_, choice_));
-    // Who moved a provider knows whether the server there wants a key; the server says so, too.
+    // A user who moved a provider knows whether that server wants a key; the server reports it too.
     const bool keyless = wanted_.keys == Wanted::Keys::kNone || moved_;
     if (choice_.key.empty() && NeedsKey(choice_.provider) && !keyless) {
       return NoKey(choice_.provider, environment_);
@@ -108,8 +108,8 @@ class Chooser {
     }
   }
 
-  // No model is named: a key that is set, an address that a provider was moved to, a key that is
-  // stored; else the local model.
+  // No model is named: uses a key that is set, a provider's changed address, or a stored key;
+  // otherwise the local model.
   Status ByEnvironment() {
     unnamed_ = true;
     if (ByKey(KeyPlaces::kVariables)) return {};
@@ -128,7 +128,7 @@ class Chooser {
     return {};
   }
 
-  // The first provider that has a key, and a model to begin with.
+  // Selects the first provider that has a key and a default model.
   bool ByKey(KeyPlaces places) {
     for (const Provider& provider : catalog_.providers()) {
       if (provider.default_model.empty()) continue;
@@ -141,8 +141,7 @@ class Chooser {
     return false;
   }
 
-  // A provider is named and no model of it, or none at all: a server on this machine is asked what
-  // it has.
+  // If no model is named, or only a provider: asks a server on this machine which models it has.
   Status LookForModel() {
     if (choice_.provider.name == "command") return {};
     const bool own_server = loopback_ || (moved_ && !HasKey());
@@ -155,7 +154,7 @@ class Chooser {
                      choice_.provider.name);
   }
 
-  // Also where no key is taken.
+  // True even if no key is used.
   bool HasKey() const {
     const auto is_in = [&](KeyPlaces places) {
       return KeyPlace(choice_.provider, places, environment_, wanted_.config).has_value();
@@ -165,7 +164,7 @@ class Chooser {
   }
 
   void Assume() {
-    // A preset brings its own facts (model/providers/command_client.h); the weights theirs.
+    // A preset has its own facts (model/providers/command_client.h), as have the weights.
     const std::string& provider = choice_.provider.name;
     const bool brings_facts = provider == "command" || provider == "local";
     if (choice_.entry.known || brings_facts || choice_.model.empty()) return;
@@ -188,7 +187,7 @@ class Chooser {
         return {};
       }
     }
-    // An alias of an alias is unknown, so they cannot turn in a circle.
+    // An alias of an alias is unknown, so there are no cycles.
     const auto alias = wanted_.config.aliases.find(name);
     if (alias != wanted_.config.aliases.end() && !wanted_.config.aliases.count(alias->second)) {
       return ByName(alias->second, fmt::format("{} is {}", name, alias->second));
@@ -214,7 +213,7 @@ class Chooser {
                      name, near.empty() ? "" : "; the nearest are " + Join(near, ", "));
   }
 
-  // --base-url: any name passes, and no key goes there that was not given for it.
+  // --base-url: any name is accepted, and only a key given for that address is sent there.
   Result<Choice> ByAddress() {
     choice_.provider = {.name = "openai-compatible", .base_url = WholeAddress(wanted_.base_url)};
     DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(choice_.provider.base_url));
@@ -223,7 +222,7 @@ class Chooser {
     if (wanted_.name.empty()) choice_.ask_server = Choice::AskServer::kYes;
     DOSSIER_RETURN_IF_ERROR(KeyForAddress(url));
     choice_.entry = EntryAtAddress();
-    // How requests are written is the server's own affair, whoever's model it has.
+    // The server determines the request format, whoever made its model.
     if (choice_.entry.provider != choice_.provider.name) choice_.entry.form = {};
     choice_.entry.price_input = choice_.entry.price_cached = choice_.entry.price_output = {};
     DOSSIER_RETURN_IF_ERROR(TakeKey(wanted_, environment_, choice_));
@@ -236,8 +235,8 @@ class Chooser {
     return provider && provider->speaks_openai();
   }
 
-  // Of the provider whose address it is; else of the model of that name, wherever the same wire
-  // format is spoken: the facts of a model go with it.
+  // The entry of the provider with that address; else of the model with that name, wherever the
+  // same wire format is used, because a model's facts go with it.
   Entry EntryAtAddress() const {
     const std::string& name = choice_.model;
     if (catalog_.FindProvider(choice_.provider.name)) {
@@ -250,7 +249,7 @@ class Chooser {
     return catalog_.EntryOf("openai-compatible", name);
   }
 
-  // A provider's variables count only for that provider's own address.
+  // A provider's variables only apply to that provider's own address.
   Status KeyForAddress(const Url& url) {
     for (const Provider& provider : catalog_.providers()) {
       std::string variable;
@@ -262,7 +261,7 @@ class Chooser {
     return {};
   }
 
-  // OPENAI_BASE_URL and its like: the provider's key is meant for that address too.
+  // OPENAI_BASE_URL and similar: the provider's key is meant for that address too.
   std::optional<std::string> MovedTo(const Provider& provider, std::string* variable) const {
     for (const std::string& name : provider.base_url_variables) {
       auto address = Variable(environment_, name);
@@ -291,12 +290,12 @@ class Chooser {
   const Wanted& wanted_;
   const Environment& environment_;
   Choice choice_;
-  bool unnamed_ = false;   // nobody named a model
-  bool moved_ = false;     // a variable says where the provider is
+  bool unnamed_ = false;   // no model was named
+  bool moved_ = false;     // a variable sets the provider's address
   bool loopback_ = false;  // it is on this machine
 };
 
-// The lists that `models refresh` has kept, one file a provider.
+// Returns the lists that `models refresh` stored, one file per provider.
 std::vector<std::string> KeptLists() {
   std::vector<std::string> files;
   const auto data = DataFolder();
@@ -315,12 +314,12 @@ std::optional<CachedPrice> CachedPriceOf(const Entry& entry) {
   using From = CachedPrice::From;
   if (entry.price_cached) return CachedPrice{static_cast<double>(*entry.price_cached)};
   if (!entry.price_input) return std::nullopt;
-  const double read = entry.capability.cache.read;  // 1: the rules say nothing
+  const double read = entry.capability.cache.read;  // 1: the rules have no price
   return CachedPrice{static_cast<double>(*entry.price_input) * read,
                      read < 1 ? From::kCacheRules : From::kInput};
 }
 
-// Of writing to a cache, in input prices: Anthropic's for an hour.
+// The highest price of a cache write, in input prices: Anthropic's for an hour.
 constexpr double kDearestWrite = 2;
 
 std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry) {
@@ -338,7 +337,7 @@ std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry) {
     return price && !__builtin_mul_overflow(tokens, *price, &product) &&
            !__builtin_add_overflow(total, product, &total);
   };
-  // The prices of the data have few digits, so the product is exact.
+  // The prices in the data have few digits, so the product is exact.
   const auto add_share = [&](std::int64_t tokens, const std::optional<double>& price) {
     if (tokens == 0) return true;
     if (!price) return false;
@@ -443,8 +442,8 @@ Entry Catalog::EntryOf(std::string_view provider, std::string_view name) const {
   if (const Entry* entry = FindEntry(data_.entries, provider, name)) return *entry;
   if (auto entry = EntryByFamily(data_, provider, name)) return std::move(*entry);
   Entry careful = ConservativeEntry(provider, name);
-  // Who passes a model of others on ("openai/gpt-4o", "gpt-4o") has its window and its tokens; how
-  // requests are written is the provider's own affair.
+  // A provider that relays other providers' models ("openai/gpt-4o", "gpt-4o") has their window and
+  // tokens, but its own request format.
   const std::string_view own_name = name.substr(name.rfind('/') + 1);
   const Entry* same = FindEntry(data_.entries, "", own_name);
   const auto family = same ? std::nullopt : EntryByFamily(data_, "", own_name);
@@ -475,7 +474,7 @@ Result<Choice> Catalog::Choose(const Wanted& wanted, const Environment& environm
 
 namespace {
 
-constexpr double kLeastMargin = 0.15;  // of a ratio to another vocabulary
+constexpr double kLeastMargin = 0.15;  // for a ratio to another vocabulary
 
 Result<tokens::Opened> OpenLocal(const Entry& entry, const tokens::DataPaths& paths) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());

@@ -14,11 +14,11 @@ void ReadStatus(const YamlPlace& node, std::string& out) {
   ReadOneOf(node, {"documented", "measured", "reported", "unverified"}, out);
 }
 
-// For a model that thinks and whose entry does not say how much: the smaller of the allowances that
-// providers suggest for ordinary work.
+// For a thinking model whose entry has no amount: the smaller of the allowances that providers
+// suggest for ordinary work.
 constexpr std::int64_t kThinkingTokens = 8'192;
 
-// Keys by which any map of facts may say its own date, source and status.
+// Keys by which any map of facts may give its own date, source and status.
 constexpr const char* kFactKeys[] = {"as_of", "source", "status"};
 
 void CheckDate(const YamlPlace& node) {
@@ -28,7 +28,7 @@ void CheckDate(const YamlPlace& node) {
   if (!is_date) FailAt(node, "as_of is a date, YYYY-MM-DD");
 }
 
-// What `node` says about itself: {as_of, source, status}.
+// Reads the provenance of `node`: {as_of, source, status}.
 JsonObject ReadFact(const YamlPlace& node) {
   JsonObject fact;
   for (const char* key : kFactKeys) {
@@ -152,7 +152,7 @@ void ReadTokens(const YamlPlace& node, Entry& entry) {
   ReadCount(node["per_request"], entry.capability.tokens_per_request);
 }
 
-// The most that one image costs. A map of its own, so that it can say where it is from.
+// Reads the most that one image costs. It is a separate map, so that it can have its own source.
 void ReadImage(const YamlPlace& node, Entry& entry) {
   if (!node) return;
   CheckKeys(node, {"tokens", "as_of", "source", "status"});
@@ -168,7 +168,7 @@ void ReadPrices(const YamlPlace& node, Entry& entry) {
   ReadPrice(node["output"], entry.price_output);
 }
 
-// The entry's own {as_of, source, status}, and those of the parts that say other ones.
+// Reads the entry's own {as_of, source, status}, and those of parts with different ones.
 void ReadProvenance(const YamlPlace& node, Entry& entry) {
   Json& facts = entry.capability.entry;
   if (!facts.is_object()) facts = JsonObject();
@@ -185,7 +185,7 @@ void ReadProvenance(const YamlPlace& node, Entry& entry) {
 
 bool IsFamily(std::string_view name) { return name.ends_with('*'); }
 
-// What a new entry says before its fields are read.
+// Returns the initial values of a new entry.
 Entry FreshEntry(const CatalogData& data, const std::string& provider, const std::string& name) {
   Entry entry = ConservativeEntry(provider, name);
   if (!IsFamily(name)) entry = EntryByFamily(data, provider, name).value_or(std::move(entry));
@@ -263,7 +263,7 @@ void ReadAll(const YamlPlace& root, CatalogData& data) {
   }
 }
 
-// The billions of parameters that a name states: 1.5 in "Qwen2.5-Coder-1.5B-Instruct".
+// Returns the billions of parameters in a name: 1.5 in "Qwen2.5-Coder-1.5B-Instruct".
 std::optional<double> SizeInName(std::string_view name) {
   const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   for (std::size_t at = 0; at < name.size(); ++at) {
@@ -304,9 +304,9 @@ std::optional<Entry> EntryByFamily(const CatalogData& data, std::string_view pro
   Entry entry = *best;
   entry.family = best->name;
   entry.name = std::string(name);
-  // A family has large members and small ones.
+  // A family has large and small members.
   if (ConservativeEntry("", name).capability.profile == "small") entry.capability.profile = "small";
-  // "gpt-4o*" speaks of gpt-4o itself too.
+  // "gpt-4o*" also includes gpt-4o itself.
   entry.known = best->name.size() == name.size() + 1;
   return entry;
 }
@@ -317,7 +317,7 @@ Status ReadCatalogFile(std::string_view text, std::string_view file, CatalogData
 
 namespace {
 
-// Files of the user may list every model of a provider.
+// Users' files may list every model of a provider.
 constexpr std::size_t kMaxBytes = 16 << 20;
 constexpr std::size_t kMaxNodes = 1'000'000;
 
@@ -331,7 +331,7 @@ double Number(const YamlPlace& node, double least, double most) {
   return number;
 }
 
-// One value or a list of them.
+// Reads one value or a list of them.
 template <typename Read>
 void ReadList(const YamlPlace& node, Read read) {
   if (!node.is_list()) return read(node);
@@ -443,7 +443,7 @@ void ReadNumbers(const YamlPlace& node, double least, double most, std::vector<d
   ReadList(node, [&](const YamlPlace& item) { out.push_back(Number(item, least, most)); });
 }
 
-// Whole nano-dollars only, so that sums are exact.
+// Only whole nano-dollars, so that sums are exact.
 void ReadPrice(const YamlPlace& node, std::optional<std::int64_t>& out) {
   if (!node) return;
   if (node.is_null()) {

@@ -17,7 +17,7 @@ namespace {
 constexpr Millis kCommandLimit{10'000};
 constexpr std::uint64_t kMostBytes = 64 << 10;
 
-// Keys are header values: a line break in one would be a second header.
+// Keys are header values: a line break would start a second header.
 Result<FoundKey> Checked(FoundKey key) {
   for (const char c : key.value) {
     if (static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0x7f) {
@@ -30,7 +30,7 @@ Result<FoundKey> Checked(FoundKey key) {
   return key;
 }
 
-// Nothing of the program's output gets into an error: it may hold the key.
+// The program's output is never put into an error, because it may contain the key.
 Result<FoundKey> RunKeyCommand(const std::vector<std::string>& argv) {
   const std::string source = "key_cmd " + argv[0];
   const auto ran = RunProcess({.argv = argv,
@@ -48,7 +48,7 @@ Result<FoundKey> RunKeyCommand(const std::vector<std::string>& argv) {
   return Checked(std::move(key));
 }
 
-// Asked only where a desktop session can answer, and never an error: most people have none.
+// Asked only if a desktop session can answer; never an error, because most users have none.
 std::optional<FoundKey> AskSecretService(std::string_view provider,
                                          const Environment& environment) {
   if (!Variable(environment, "DBUS_SESSION_BUS_ADDRESS")) return std::nullopt;
@@ -77,7 +77,7 @@ Result<FoundKey> ReadKeyFile(const std::string& path) {
   return Checked({std::string(TrimSpace(text)), path});
 }
 
-// As KeyFile; empty if there is no home.
+// As KeyFile, but empty if there is no home.
 std::string UsualFile(const Environment& environment, std::string_view provider) {
   return KeyFile(environment, provider).value_or("");
 }
@@ -101,7 +101,7 @@ Result<FoundKey> FindKey(const Provider& provider, std::string_view key_env,
   for (const std::string& name : provider.key_variables) {
     if (const auto key = Variable(environment, name)) return Checked({*key, name});
   }
-  // Only where a key is of use: no program runs, and no file is read, for a server of the user's.
+  // Only if a key is useful: no program runs and no file is read for a user's own server.
   if (provider.key_variables.empty()) return FoundKey();
   const auto own = config.providers.find(provider.name);
   const KeyAccess& access = own == config.providers.end() ? config.access : own->second;

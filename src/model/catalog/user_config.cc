@@ -11,7 +11,7 @@ using assembly::Field;
 using assembly::FieldPlace;
 using config::ConfigSection;
 
-// A section on its way into the UserConfig: paths in it start at its file's folder.
+// A section while it is read into the UserConfig: relative paths start at its file's folder.
 struct Draft {
   const ConfigSection& section;
   UserConfig config;
@@ -43,7 +43,7 @@ Status ReadAliases(const FieldPlace& at, Draft* draft) {
   return {};
 }
 
-// A text is parted at blanks: no shell takes part, so no quotes either.
+// A text is split at blanks: there is no shell, so quotes have no meaning.
 Status ReadCommand(const FieldPlace& at, KeyAccess* access) {
   std::vector<std::string> words;
   DOSSIER_RETURN_IF_ERROR(ReadTextsAt(at, &words));
@@ -118,7 +118,7 @@ Result<UserConfig> UserConfigOf(const config::Config& config) {
 
 Result<UserConfig> ReadUserConfig(const std::string& path) {
   const config::Variables variables = config::ProcessVariables();
-  // The folders are for messages only; a home that is not set is no reason to fail here.
+  // The folders are only used in messages, so a missing home is no error here.
   const auto user = config::UserFoldersOf(variables);
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config,
                            config::LoadUserFile(path, user.value_or(config::UserFolders()),

@@ -99,16 +99,16 @@ void UsageSum::Add(const UsageSum& more) {
 
 namespace {
 
-// What is missing of a shorter prompt is taken for framing, which does not grow with the prompt; of
-// a longer one for a share, as of another vocabulary.
+// For a short prompt, missing tokens count as framing, which does not grow with the prompt; for a
+// longer one as a share, as for another vocabulary.
 constexpr std::int64_t kShortPrompt = 256, kUsualFraming = 32;  // tokens
-// A server that says more is mistaken, and would stop all that follows.
+// A server that reports more is wrong, and would block all later requests.
 constexpr std::int64_t kMostFraming = 4096;
 constexpr double kMostShare = 4;
 
 std::int64_t Up(double tokens) { return static_cast<std::int64_t>(std::ceil(tokens)); }
 
-// What `share` must be for `expected` tokens to become `said`.
+// Raises `share` so that `expected` tokens become `said`.
 void Raise(std::int64_t said, std::int64_t expected, double* share) {
   if (expected <= 0) return;
   const double wanted = static_cast<double>(said) / static_cast<double>(expected);
@@ -122,7 +122,7 @@ std::int64_t RequestSize::Text(std::string_view text) const {
 }
 
 std::int64_t RequestSize::Prompt(const Request& request) const {
-  // Whoever assembled the prompt has counted it.
+  // The prompt was counted when it was assembled.
   const std::int64_t schema =
       request.schema ? EstimateTokens(ToJson(*request.schema).size()) : std::int64_t{0};
   if (request.estimated_tokens > 0) return request.estimated_tokens + schema;
@@ -143,7 +143,7 @@ void RequestSize::Recount(Reply* reply) const {
     by_bytes += EstimateTokens(arguments.size());
     counted += Text(arguments);
   }
-  // More than the bytes would give was said by the server.
+  // A value above the estimate by bytes came from the server.
   if (reply->usage.output <= by_bytes) reply->usage.output = counted;
 }
 

@@ -12,15 +12,15 @@
 namespace dossier::model {
 namespace {
 
-constexpr std::int64_t kLeastOutput = 256;  // tokens of a reply that is worth a request
-// Of the longest reply so far: with this much room a reply is as good as not cut.
+constexpr std::int64_t kLeastOutput = 256;  // tokens; the smallest reply that is worth a request
+// With this multiple of the longest reply so far, a reply is practically never cut.
 constexpr std::int64_t kGoodOutput = 4;
 
 using State = Job::State;
 
-// Shared with the sinks that the client holds, which may let go of it after the gate has ended, on
-// the client's own thread. So it owns nothing that has threads: client and timer belong to the
-// gate. Once CancelAllAndWait has returned, only the timer's thread may still be in a call.
+// The client's sinks share it, and may release it after the gate has ended, on the client's own
+// thread. So it owns nothing that has threads: client and timer belong to the gate. Once
+// CancelAllAndWait has returned, only the timer's thread may still be in a call.
 class Core : public std::enable_shared_from_this<Core> {
  public:
   Core(Client& client, const GateOptions& options, std::shared_ptr<const Clock> clock, Timer& timer)
@@ -35,9 +35,9 @@ class Core : public std::enable_shared_from_this<Core> {
   void Submit(std::shared_ptr<Job> job);
   void Attempted(const std::shared_ptr<Job>& job, Result<Reply> reply, const Failure& failure,
                  std::string_view streamed);
-  // Ends the attempt in flight: the server sends far more than it was asked for.
+  // Ends the attempt in flight, because the server sends far more than requested.
   void EndOverrun(const std::shared_ptr<Job>& job);
-  // Tokens that the attempt in flight may send; 0: any.
+  // Returns the tokens that the attempt in flight may send; 0: unlimited.
   std::int64_t CapOf(const Job& job) const {
     return job.cap.value_or(job.request->sampling.max_output.value_or(0));
   }
@@ -93,14 +93,14 @@ class Core : public std::enable_shared_from_this<Core> {
   RequestSize size_;
   std::map<Purpose, std::int64_t> longest_reply_;  // tokens, so far
   FairQueue<JobPtr> queue_;
-  std::map<Job*, JobPtr> jobs_;                      // all that are not done
-  Clock::Steady not_before_ = Clock::Steady::min();  // the server wants nothing until then
+  std::map<Job*, JobPtr> jobs_;                      // all unfinished jobs
+  Clock::Steady not_before_ = Clock::Steady::min();  // the server accepts nothing until then
   int sending_ = 0;
   int outstanding_ = 0;  // jobs whose sinks have not returned from OnDone
   bool closing_ = false;
 };
 
-// Between the client and the caller's sink, for one attempt.
+// Sits between the client and the caller's sink, for one attempt.
 class AttemptSink final : public Sink {
  public:
   AttemptSink(std::shared_ptr<Core> core, std::shared_ptr<Job> job)
@@ -113,7 +113,7 @@ class AttemptSink final : public Sink {
     if (ended_) return;
     streamed_ += text;
     job_->sink->OnDelta(text);
-    // No token is less than a byte, and what grows by a fifth is not counted again before.
+    // A token has at least one byte, and text is only counted again when it has grown by a fifth.
     if (most_ == 0 || streamed_.size() <= count_at_) return;
     count_at_ = streamed_.size() + streamed_.size() / 5;
     ended_ = core_->TextTokens(streamed_) > most_;
@@ -127,7 +127,7 @@ class AttemptSink final : public Sink {
  private:
   const std::shared_ptr<Core> core_;
   const std::shared_ptr<Job> job_;
-  const std::int64_t most_;  // tokens; 0: any number
+  const std::int64_t most_;  // tokens; 0: unlimited
   std::size_t count_at_;     // bytes
   Failure failure_;
   std::string streamed_;
@@ -140,7 +140,7 @@ void Core::Submit(JobPtr job) {
     jobs_.emplace(job.get(), job);
     ++outstanding_;
   }
-  // Cancellation is handed to the timer thread: the cancelling thread must not run sinks, nor wait
+  // Cancellation is passed to the timer thread: the cancelling thread must not run sinks, nor wait
   // for one that runs.
   const std::uint64_t id =
       job->cancel.OnCancel([core = weak_from_this(), weak = std::weak_ptr<Job>(job)] {
@@ -165,14 +165,14 @@ Error Core::CancelledError(const Job& job) const {
                reason.empty() ? "the request was cancelled" : "cancelled: " + reason};
 }
 
-// A cap beyond the window is refused by some servers, and no reply gets that long.
+// Some servers refuse a cap beyond the window, and no reply gets that long.
 std::int64_t Core::WantedCap(const Job& job) const {
   const std::int64_t cap = job.request->sampling.max_output.value_or(options_.max_output);
   const std::int64_t input = size_.MostInput(job.prompt);
   return options_.window > input ? std::min(cap, options_.window - input) : cap;
 }
 
-// What the ledger is asked for. Nothing is counted where nothing is limited.
+// Returns the ledger request. Nothing is counted if nothing is limited.
 LedgerRequest Core::Wanted(const Job& job) const {
   const LedgerLimits& limits = job.ledger->limits();
   LedgerRequest wanted;
@@ -189,7 +189,7 @@ LedgerRequest Core::Wanted(const Job& job) const {
   return wanted;
 }
 
-// Cancelled? Deadline? Then wait for a slot; what it may cost is reserved there.
+// Checks cancellation and deadline, then waits for a slot, where its possible cost is reserved.
 void Core::Enqueue(const JobPtr& job) {
   std::optional<Error> refused;
   {
@@ -213,16 +213,16 @@ void Core::Enqueue(const JobPtr& job) {
   Pump();
 }
 
-// Not here: a sink is never called before Submit returns.
+// Not called here: a sink is never called before Submit returns.
 void Core::Refuse(const JobPtr& job, Error error) {
   timer_.Post([core = shared_from_this(), job, error = std::move(error)] {
     core->Finish(job, tl::unexpected(error));
   });
 }
 
-// Reserves for a job that has a slot.
+// Makes the reservation for a job that has a slot.
 Core::Next Core::Prepare(const JobPtr& job, std::optional<Error>* refused) {
-  // It posts and nothing else: whoever gives something back holds locks of his own.
+  // The callback only posts: whoever returns tokens holds its own locks.
   auto held = job->ledger->Reserve(Wanted(*job), job->stage, [weak = weak_from_this()] {
     const auto core = weak.lock();
     if (!core) return;
@@ -258,15 +258,15 @@ void Core::Pump() {
     std::optional<Error> refused;
     {
       std::lock_guard lock(mutex_);
-      if (closing_) return;  // what waits is cancelled, not sent in the place of what was
+      if (closing_) return;  // waiting jobs are cancelled, not sent in place of finished ones
       const bool held_back = clock_->Now() < not_before_;
       while (!job && !held_back && sending_ < concurrency_.limit()) {
         std::optional<JobPtr> next = queue_.Pop();
         if (!next) return;
-        if ((*next)->state == State::kQueued) job = *next;  // else it was cancelled
+        if ((*next)->state == State::kQueued) job = *next;  // otherwise it was cancelled
       }
       if (!job) return;
-      if (job->cancel.cancelled()) {  // the timer's thread has not come to it yet
+      if (job->cancel.cancelled()) {  // the timer's thread has not handled it yet
         job->state = State::kDelivering;
         refused = CancelledError(*job);
       } else if (Prepare(job, &refused) == Next::kWaits) {
@@ -296,7 +296,7 @@ void Core::Send(const JobPtr& job) {
                  std::make_shared<AttemptSink>(shared_from_this(), job));
 }
 
-// Gives back what a job holds that was cancelled while it was told that it leaves.
+// Returns the reservation of a job that was cancelled during OnSending.
 void Core::Unsend(const JobPtr& job) {
   timer_.Post([core = shared_from_this(), job] {
     {
@@ -312,7 +312,7 @@ void Core::Unsend(const JobPtr& job) {
   });
 }
 
-// The run's time counts in the queue as on the wire. 0: the run has no limit of time.
+// The run's time limit also applies in the queue. 0: the run has no time limit.
 std::uint64_t Core::WatchTime(const JobPtr& job) {
   const std::optional<Millis> left = job->ledger->time_left(job->stage);
   if (!left) return 0;
@@ -342,7 +342,7 @@ void Core::RunOutOfTime(const JobPtr& job) {
   Pump();  // others may have waited behind it
 }
 
-// A request sent while the server wants none would only be refused, and use up one of its retries.
+// A request sent while the server accepts none would be refused and use up a retry.
 void Core::HoldBack(Millis wait) {
   const Clock::Steady until = clock_->Now() + std::min(wait, options_.longest_delay);
   if (until <= not_before_) return;
@@ -377,14 +377,14 @@ RequestSize::Sent Core::SentOf(const Job& job) const {
           .cap = job.cap.value_or(job.request->sampling.max_output.value_or(0))};
 }
 
-// What a request without a usage cost, as far as can be seen: cancelled, or broken off.
+// Estimates the usage of a cancelled or broken request from what is known.
 Usage Core::EstimatedUsage(const Job& job, std::string_view streamed) const {
   Usage usage{.input = job.prompt, .output = size_.Text(streamed), .estimated = true};
   Price(*job.request, &usage);
   return usage;
 }
 
-// Of an estimate: none of it is known to have come from the provider's cache.
+// For an estimate: none of it is known to be from the provider's cache.
 void Core::Price(const Request& request, Usage* usage) const {
   if (!options_.price) return;
   if (const auto price = options_.price(request)) {
@@ -421,7 +421,7 @@ void Core::SettleFailed(Job& job, const Failure& failure, const Error& error,
 }
 
 void Core::EndOverrun(const JobPtr& job) {
-  // Not on the client's thread, which is in a call of ours.
+  // Not on the client's thread, which is in one of our calls.
   timer_.Post([weak = weak_from_this(), job] {
     const auto alive = weak.lock();
     if (!alive) return;
@@ -436,7 +436,7 @@ void Core::EndOverrun(const JobPtr& job) {
   });
 }
 
-// What came of a reply that was ended for its length is a reply that was cut.
+// A reply that was ended for its length counts as cut.
 Result<Reply> Core::CutIfOverran(Job& job, Result<Reply> reply, std::string_view streamed) {
   {
     std::lock_guard lock(mutex_);
@@ -504,8 +504,8 @@ void Core::Attempted(const JobPtr& job, Result<Reply> reply, const Failure& fail
   }
 }
 
-// 0.5 s x 2^n with full jitter, or what the server asks for if that is longer. Fails at once where
-// the wait cannot end in time.
+// 0.5 s x 2^n with full jitter, or the server's delay if that is longer. Fails at once if the wait
+// cannot end in time.
 Result<Millis> Core::RetryDelay(const Job& job, const Error& error, const Failure& failure) {
   const double exponential = static_cast<double>(options_.first_delay.count()) *
                              std::ldexp(1.0, std::min(job.attempt - 1, 30));
@@ -553,7 +553,7 @@ void Core::Finish(const JobPtr& job, Result<Reply> reply) {
     std::lock_guard lock(mutex_);
     if (job->state == State::kDone) return;
     job->state = State::kDone;
-    job->held = {};  // it may have waited
+    job->held = {};  // it may have been waiting
     cancel_id = std::exchange(job->cancel_id, 0);
     limit_timer = std::exchange(job->limit_timer, 0);
     jobs_.erase(job.get());
@@ -562,7 +562,7 @@ void Core::Finish(const JobPtr& job, Result<Reply> reply) {
   if (limit_timer) timer_.Forget(limit_timer);
   job->sink->OnDone(std::move(reply));
   job->sink.reset();
-  // Nothing may touch the ledger or the caller's sink once the last one is done.
+  // Nothing may use the ledger or the caller's sink once the last one is done.
   std::lock_guard lock(mutex_);
   --outstanding_;
   changed_.notify_all();

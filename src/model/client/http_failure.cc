@@ -24,7 +24,7 @@ std::optional<double> ParseAmount(std::string_view text) {
   return value && *value >= 0 && *value <= 1e9 ? std::optional(*value) : std::nullopt;
 }
 
-// "Wed, 21 Oct 2026 07:28:00 GMT".
+// Parses "Wed, 21 Oct 2026 07:28:00 GMT".
 std::optional<Clock::Wall> ParseHttpDate(std::string_view text) {
   std::tm parts{};
   const std::string copy(text);
@@ -32,7 +32,7 @@ std::optional<Clock::Wall> ParseHttpDate(std::string_view text) {
   return std::chrono::system_clock::from_time_t(timegm(&parts));
 }
 
-// "6m0s", "1.5s", "20ms": how reset headers are written.
+// Parses "6m0s", "1.5s", "20ms": the format of reset headers.
 std::optional<Millis> ParseReset(std::string_view text) {
   double total = 0;
   while (!text.empty()) {
@@ -60,7 +60,7 @@ bool Retryable(int status) {
   return std::find(std::begin(kAgain), std::end(kAgain), status) != std::end(kAgain);
 }
 
-// Providers say 400 for a prompt that is too long, each in its own words.
+// Providers use status 400 for a prompt that is too long, each with its own message.
 bool SaysTooLong(std::string_view body) {
   const std::string text = ToLowerAscii(body.substr(0, 4096));
   constexpr std::string_view kPhrases[] = {
@@ -86,7 +86,7 @@ std::string LimitHeaders(const ProviderAnswer& answer) {
   return out.empty() ? "" : " [" + out + "]";
 }
 
-// "about 9,000 tokens, window 8,192, ", as far as it is known.
+// Returns "about 9,000 tokens, window 8,192, ", as far as known.
 std::string SizesOf(const FailureTarget& target) {
   std::string out;
   if (target.prompt_tokens > 0) out += fmt::format("about {} tokens, ", target.prompt_tokens);
@@ -94,7 +94,7 @@ std::string SizesOf(const FailureTarget& target) {
   return out;
 }
 
-// The sentence in an error's JSON, else the start of the body.
+// Returns the sentence in an error's JSON, else the start of the body.
 std::string SaidIn(std::string_view body, std::string_view key) {
   const auto value = ParseJson(TrimSpace(body));
   const Json* at = value ? &*value : nullptr;
@@ -195,7 +195,7 @@ std::optional<Millis> RetryAfter(const ProviderAnswer& answer, Clock::Wall now) 
   }
   if (answer.status == 429) {
     for (const char* kind : {"requests", "tokens"}) {
-      // A reset counts only where that budget is used up; both are sent with every answer.
+      // A reset only counts if that budget is used up; both are sent with every answer.
       const auto left = FindHeader(answer, std::string("x-ratelimit-remaining-") + kind);
       const auto reset = FindHeader(answer, std::string("x-ratelimit-reset-") + kind);
       if (left == "0" && reset) offer(ParseReset(*reset));
@@ -210,7 +210,7 @@ HttpFailure MapHttpFailure(const ProviderAnswer& answer, const FailureTarget& ta
   result.failure.status = answer.status;
   result.failure.retry = Retryable(answer.status) ? Failure::Retry::kYes : Failure::Retry::kNo;
   if (Retryable(answer.status)) result.failure.retry_after = RetryAfter(answer, now);
-  // A gateway gave up on a server that may have worked on it.
+  // A gateway timed out on a server that may have processed the request.
   if (answer.status == 408 || answer.status == 504) result.failure.sent = Failure::Sent::kYes;
   return result;
 }

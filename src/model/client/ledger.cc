@@ -8,7 +8,7 @@
 namespace dossier::model {
 namespace {
 
-// What limits are looked at with, all of one moment.
+// The values for checking limits, all from the same moment.
 struct Standing {
   const LedgerLimits& limits;
   const FinishReserve& kept;
@@ -17,7 +17,7 @@ struct Standing {
   std::optional<Millis> time;  // left; unset: unlimited
 };
 
-// The limits of which nothing is left but what is kept.
+// Returns the limits of which only the reserve is left.
 std::vector<std::string> UsedUp(const Standing& now) {
   const LedgerLimits& limits = now.limits;
   std::vector<std::string> names;
@@ -115,7 +115,7 @@ Ledger::Ledger(LedgerLimits limits, std::shared_ptr<const Clock> clock)
       deadline_(limits.deadline),
       finish_(limits.finish) {}
 
-// What the reply of a request may have, now and once all that is in flight has cost nothing.
+// The possible reply size of a request, now and if everything in flight turns out to cost nothing.
 struct Ledger::Room {
   std::int64_t now = kUnlimited, later = kUnlimited;  // tokens; negative: the prompt does not fit
   std::string limit;                                  // that bounds `now`
@@ -147,7 +147,7 @@ Ledger::Room Ledger::RoomFor(const LedgerRequest& request, const FinishReserve& 
   return room;
 }
 
-// Limits that no request in flight gives anything back to.
+// Checks limits to which no request in flight returns anything.
 Status Ledger::Check(const LedgerRequest& request, Stage stage) {
   const FinishReserve kept = stage == Stage::kNormal ? finish_ : FinishReserve();
   if (deadline_ && *deadline_ - clock_->Now() <= kept.time) {
@@ -207,8 +207,8 @@ Result<Reservation> Ledger::Reserve(const LedgerRequest& request, Stage stage,
   if (room.now >= request.output) return Grant(request, {});
   const std::int64_t least = std::min(request.output, request.least_output);
   const bool waits = wake && in_flight_ > 0;
-  // Alone, it gets all that is left. Among others no more than it needs, so that they have some:
-  // a batch would be sent one by one if each took all.
+  // Alone, a request gets all that is left. Among others it gets no more than it needs: a batch
+  // would be sent one by one if each took everything.
   const bool shares = waits || request.others == LedgerRequest::Others::kWait;
   std::int64_t output = shares ? std::clamp(request.good_output, least, request.output) : room.now;
   if (!waits) output = std::min(output, room.now);
@@ -328,7 +328,7 @@ std::vector<std::string> Ledger::exhausted() const {
 std::vector<std::string> Ledger::hit() const {
   const std::optional<Millis> time = time_left(Stage::kFinish);
   std::lock_guard lock(mutex_);
-  // What closing did not take of its reserve was met by nothing.
+  // Nothing exhausted the part of the reserve that closing did not use.
   std::vector<std::string> names = UsedUp({limits_, FinishReserve(), use_, spent_nano_usd_, time});
   for (const std::string& name : hit_) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);

@@ -34,13 +34,13 @@ class ThreadTimer final : public Timer {
     waiting_.emplace(key, std::move(task));
     times_.emplace(id, when);
     if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
-    // Under the lock: the task may be what the owner waits for before it ends this timer.
+    // Under the lock, because the owner may wait for this task before it ends the timer.
     if (wake) changed_.notify_one();
     return id;
   }
 
   void Forget(std::uint64_t id) override {
-    std::function<void()> dropped;  // its captures must not end under the lock
+    std::function<void()> dropped;  // its captures must not be destroyed under the lock
     std::lock_guard lock(mutex_);
     const auto found = times_.find(id);
     if (found == times_.end()) return;

@@ -21,7 +21,7 @@ constexpr int kMostRedirects = 5, kMostBreaks = 5;
 constexpr Millis kDeadline{std::chrono::hours(7 * 24)};
 constexpr Millis kTellEvery{200};
 
-// "bytes 700-999/1000": where a part begins, and how long the whole is.
+// "bytes 700-999/1000": the start of a part, and the total size.
 struct ContentRange {
   std::uint64_t first = 0, total = 0;
 };
@@ -36,7 +36,7 @@ std::optional<ContentRange> ParseContentRange(std::string_view text) {
   return ContentRange{*first, *total};
 }
 
-// Names of files come from strangers' addresses.
+// File names come from untrusted URLs.
 Result<std::string> FileNameOf(std::string_view address) {
   DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(address));
   std::string_view path = std::string_view(url.path).substr(0, url.path.find_first_of("?#"));
@@ -59,7 +59,7 @@ Status CheckAddress(std::string_view address) {
                    url.origin());
 }
 
-// Where a redirect leads.
+// Returns the target of a redirect.
 Result<std::string> Follow(const std::string& from, std::string_view location) {
   std::string to(location);
   if (location.starts_with("/")) {
@@ -145,7 +145,7 @@ class Fetcher {
     return {};
   }
 
-  // What an earlier fetch of the same left; nothing where that cannot be known.
+  // Continues from an earlier fetch of the same source; discards its file if that is not certain.
   Status Resume() {
     const auto text = ReadFile(partial_ + ".json", 64 << 10);
     const auto note = text ? ParseJson(*text, 4) : Result<Json>(Json());
@@ -173,7 +173,7 @@ class Fetcher {
     return {};
   }
 
-  // Goes on after a break of the line as long as something arrives between two breaks.
+  // Continues after a broken connection as long as data arrives between two breaks.
   Status FetchThroughBreaks() {
     Millis delay = options_.first_delay;
     for (int breaks = 0;; ++breaks) {
@@ -190,7 +190,7 @@ class Fetcher {
     }
   }
 
-  // Whether what came can be told from the beginning of another file.
+  // Returns true if the data so far can be distinguished from another file's beginning.
   bool IsProvable() const { return !etag_.empty() || !wanted_.empty(); }
 
   Status Fetch() {
@@ -227,7 +227,7 @@ class Fetcher {
         total_ = done_;
         return {};
       }
-      // What is here is no beginning of what is there.
+      // The local data is not the beginning of the remote file.
       next_url_ = url;
       return StartOver();
     }
@@ -256,7 +256,7 @@ class Fetcher {
     return MakeError(code, "{}: {} (status {})", source_.url, why, status);
   }
 
-  // The head of what comes now: from where we are, or from the start.
+  // Handles the response head: continues at our position, or starts over.
   Status Accept(const HttpDownload::Head& head) {
     const auto length = ExactNumber<std::uint64_t>(head.Header("content-length"));
     if (head.status == 206) {
@@ -271,7 +271,7 @@ class Fetcher {
       total_ = length.value_or(0);
     }
     etag_ = head.Header("etag");
-    if (etag_.starts_with("W/")) etag_.clear();  // says nothing about single bytes
+    if (etag_.starts_with("W/")) etag_.clear();  // a weak ETag says nothing about single bytes
     DOSSIER_RETURN_IF_ERROR(
         CheckSpace(file_, folder_, total_ - std::min(total_, done_), options_.free));
     const Json note = JsonObject{{"url", source_.url}, {"sha256", wanted_}, {"etag", etag_}};
@@ -305,7 +305,7 @@ class Fetcher {
     if (options_.progress) options_.progress({done_, total_, resumed_});
   }
 
-  // Leaves what the next pull can go on with, and nothing else.
+  // Keeps what the next pull can continue from, and nothing else.
   Error Cleaned(Error error) {
     const bool lost = error.code == ErrorCode::kIo || error.code == ErrorCode::kDamaged;
     if (lost || done_ == 0) {

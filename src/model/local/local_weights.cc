@@ -26,7 +26,7 @@ std::string Stamp(const struct stat& info, const WeightsSource& source) {
                            {"sha256", source.sha256}});
 }
 
-// Every GGUF file starts with its name.
+// Every GGUF file starts with its magic bytes.
 Status CheckMagic(const std::string& path) {
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return MakeErrnoError(errno, path);

@@ -6,7 +6,7 @@
 namespace dossier::model {
 namespace {
 
-constexpr int kMostDepth = 200;                // of schemas within schemas, references included
+constexpr int kMostDepth = 200;                // nesting of schemas, including references
 constexpr std::size_t kMostSteps = 1'000'000;  // schemas applied; alternatives can multiply
 
 }  // namespace
@@ -60,7 +60,7 @@ void SchemaRun::CheckObject(const JsonObject& schema, const Json& value) {
   const Json* reference = Find(schema, "$ref");
   if (reference) {
     Check(*compiled.references.at(reference), value);
-    if (compiled.draft == Draft::k7) return;  // what stands beside it means nothing there
+    if (compiled.draft == Draft::k7) return;  // draft 7 ignores the siblings of `$ref`
   }
   for (const auto& member : schema) {
     if (full()) return;

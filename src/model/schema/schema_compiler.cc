@@ -14,8 +14,8 @@
 namespace dossier::model {
 namespace {
 
-constexpr std::uint32_t kMostMatchSteps = 1'000'000;  // of one match
-constexpr std::uint32_t kMostHeap = 20'000;           // KiB of one match
+constexpr std::uint32_t kMostMatchSteps = 1'000'000;  // per match
+constexpr std::uint32_t kMostHeap = 20'000;           // KiB per match
 
 struct Free {
   void operator()(pcre2_code* code) const { pcre2_code_free(code); }
@@ -47,8 +47,8 @@ class CompiledPattern final : public SchemaPattern {
 
 constexpr std::size_t kMostSchemas = 100'000;
 
-// "https://x.org/a/b.json" and "c.json" give "https://x.org/a/c.json". A tenth of RFC 3986: what
-// references within one document need.
+// Resolves "c.json" against "https://x.org/a/b.json" to "https://x.org/a/c.json". Only the part of
+// RFC 3986 that references within one document need.
 std::string ResolveUri(std::string_view base, std::string_view reference) {
   if (reference.find("://") != reference.npos || reference.starts_with("urn:")) {
     return std::string(reference);
@@ -65,7 +65,7 @@ std::string ResolveUri(std::string_view base, std::string_view reference) {
   return std::string(base.substr(0, slash + 1)).append(reference);
 }
 
-// "/" and "~" in a step of a JSON Pointer.
+// Escapes "/" and "~" in a step of a JSON Pointer.
 std::string Escaped(std::string_view step) {
   return ReplaceAll(ReplaceAll(step, "~", "~0"), "/", "~1");
 }
@@ -90,7 +90,7 @@ bool IsTypeName(const Json& value) {
                                   std::ranges::end(kTypes);
 }
 
-// "" if `value` may stand there, else what it has to be.
+// Returns "" if `value` is allowed, else what it has to be.
 std::string_view WrongShape(SchemaShape shape, const Json& value) {
   const auto unless = [](bool right, std::string_view wanted) {
     return right ? std::string_view() : wanted;
@@ -153,7 +153,7 @@ class Compiler {
   Status Run() {
     Enqueue(out_->json, "", "");
     DOSSIER_RETURN_IF_ERROR(Walk());
-    // A reference may lead to a place that no keyword led to: it is walked, and may refer on.
+    // A reference may lead to a place that no keyword led to: it is compiled too, and may refer on.
     for (std::size_t done = 0; done < references_.size(); ++done) {
       const Reference reference = references_[done];
       DOSSIER_ASSIGN_OR_RETURN(const Json* target, Find(reference));
@@ -201,8 +201,7 @@ class Compiler {
   }
 
   void Name(const JsonObject& schema, Place* place) {
-    const bool alone =
-        out_->draft == Draft::k7 && schema.contains("$ref");  // siblings mean nothing
+    const bool alone = out_->draft == Draft::k7 && schema.contains("$ref");  // siblings are ignored
     if (const auto id = FindString(*place->schema, "$id"); id && !alone) {
       const std::size_t hash = id->find('#');
       if (hash != 0) place->base = ResolveUri(place->base, id->substr(0, hash));
@@ -329,7 +328,7 @@ class Compiler {
   std::map<std::string, const Json*, std::less<>> named_;  // URI, or URI#anchor -> schema
 };
 
-// Draft 6 has the same keywords as 7, but for those that it lacks; 2019-09 is near 2020-12.
+// Draft 6 has a subset of the keywords of 7; 2019-09 is close to 2020-12.
 Draft DraftOf(const Json& json, std::vector<std::string>* warnings) {
   const std::string_view uri = FindString(json, "$schema").value_or("2020-12");
   if (uri.find("2020-12") != uri.npos) return Draft::k2020;
@@ -343,7 +342,7 @@ Draft DraftOf(const Json& json, std::vector<std::string>* warnings) {
 }  // namespace
 
 Result<std::shared_ptr<const SchemaPattern>> SchemaPattern::Compile(std::string_view pattern) {
-  // ECMA-262: `$` is the very end, \d and \w are ASCII.
+  // ECMA-262: `$` matches only the very end, \d and \w are ASCII.
   constexpr std::uint32_t kOptions = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOLLAR_ENDONLY |
                                      PCRE2_NEVER_BACKSLASH_C | PCRE2_ALT_BSUX;
   int error = 0;

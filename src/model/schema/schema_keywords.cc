@@ -15,7 +15,7 @@ namespace {
 using In = SchemaKeyword::In;
 using Shape = SchemaShape;
 
-// A value on one short line, for a reason.
+// Returns a value on one short line, for messages.
 std::string Shown(const Json& value) {
   constexpr std::size_t kMost = 60;  // code points
   const std::string text = ToJson(value);
@@ -51,13 +51,13 @@ WideInteger Wide(const Json& whole) {
   return whole.is_uint64() ? WideInteger(whole.get_uint64()) : WideInteger(whole.get_int64());
 }
 
-// Exact between whole numbers, also beyond 2^53.
+// Compares numbers; exact between whole numbers, even beyond 2^53.
 std::partial_ordering Compare(const Json& a, const Json& b) {
   if (a.is_double() || b.is_double()) return a.to_number<double>() <=> b.to_number<double>();
   return Wide(a) <=> Wide(b);
 }
 
-// One text for all values that JSON Schema takes for equal: 1 and 1.0, members in any order.
+// Appends one text for all values that JSON Schema considers equal: 1 and 1.0, any member order.
 void AppendCanonical(const Json& value, std::string* out) {
   if (value.is_array()) {
     *out += '[';
@@ -140,7 +140,7 @@ void MultipleOf(SchemaRun& run, const Json& word, const JsonObject&, const Json&
   if (!word.is_double() && !value.is_double()) {
     multiple = Wide(value) % Wide(word) == 0;
   } else {
-    // 0.0075 is a multiple of 0.0001, which doubles only nearly say.
+    // 0.0075 is a multiple of 0.0001, which doubles only represent approximately.
     const double ratio = value.to_number<double>() / word.to_number<double>();
     multiple = std::isfinite(ratio) &&
                std::abs(ratio - std::round(ratio)) <= 1e-9 * std::max(1.0, std::abs(ratio)) &&

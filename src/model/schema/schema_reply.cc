@@ -7,14 +7,14 @@ namespace {
 
 constexpr std::string_view kFence = "```";
 
-// The text between one pair of fences around the whole of it; nullopt if there is none.
+// Returns the text inside a pair of fences around the whole text; nullopt if there is none.
 std::optional<std::string_view> WithoutFence(std::string_view text) {
   const std::size_t line = text.find('\n');
   if (!text.starts_with(kFence) || line == std::string_view::npos) return std::nullopt;
   std::string_view inside = text.substr(line + 1);
   if (!inside.ends_with(kFence)) return std::nullopt;
   inside.remove_suffix(kFence.size());
-  // Two blocks are no surrounding fence.
+  // Two blocks are not one surrounding fence.
   if (inside.find(kFence) != std::string_view::npos) return std::nullopt;
   return TrimSpace(inside);
 }

@@ -25,8 +25,8 @@ bool IsOn(std::string_view text) {
   return word == "1" || word == "true" || word == "yes" || word == "on";
 }
 
-// The schema of an object from its fields, "name, age int: in years", which commas part, or ends of
-// lines where descriptions hold commas; empty if the text is no such list.
+// Makes the schema of an object from its fields, "name, age int: in years", separated by commas, or
+// by line ends if descriptions contain commas; nullopt if the text is not such a list.
 std::optional<Json> SchemaOfFields(std::string_view text) {
   constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
       {"str", "string"}, {"int", "integer"}, {"float", "number"}, {"bool", "boolean"}};
@@ -60,7 +60,7 @@ std::optional<Json> SchemaOfFields(std::string_view text) {
                     {"additionalProperties", false}};
 }
 
-// How old a file is; unset if there is none.
+// Returns the age of a file; unset if there is none.
 std::optional<std::chrono::seconds> AgeOf(const std::string& path, const Clock& clock) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) return std::nullopt;
@@ -94,7 +94,7 @@ Result<FoundSchema> FindFile(const SchemaSource& source, std::string_view place)
   return SchemaOfText(text, *found);
 }
 
-// What is fetched is checked before it is kept: a copy is always a schema.
+// A download is checked before it is stored, so a copy is always a schema.
 Result<FoundSchema> Download(const SchemaSource& source, const std::string& url,
                              const std::string& copy, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string text,

@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = 4ull << 30;
 
-// A path with slashes names one request of a run, the same in each run of its kind ("NODE/draft/a1/
-// r1"): it is found by that, because its prompt tells run times and outputs, which are never twice
-// the same. Other paths ("0.3") are only positions: these requests are found by their content.
+// A path with slashes identifies one request of a run in all runs of its kind ("NODE/draft/a1/r1").
+// The request is found by that path, because its prompt contains run times and outputs, which
+// always differ. Other paths ("0.3") are only positions: these requests are found by their content.
 std::string_view PlaceOf(const Request& request) {
   return request.path.find('/') != std::string::npos ? std::string_view(request.path) : "";
 }
@@ -30,7 +30,7 @@ class FileRecorder final : public Recorder, public std::enable_shared_from_this<
 
   std::shared_ptr<Client> Wrap(std::shared_ptr<Client> client, std::string key) override;
 
-  // `place`: of a request that is found by it; "": by its content.
+  // `place` of a request that is found by it; "" for one that is found by its content.
   Status Write(std::string_view place, const Json& request, std::string_view kind, Json outcome) {
     JsonObject line{{"schema", kRecordingSchema}, {"sha256", Sha256Hex(ToJson(request))}};
     if (!place.empty()) line["place"] = place;
@@ -48,7 +48,7 @@ class FileRecorder final : public Recorder, public std::enable_shared_from_this<
   std::mutex mutex_;
 };
 
-// Writes the pair when the attempt ends, before anybody acts on it.
+// Writes the pair when the attempt ends, before anybody reacts to it.
 class RecordingSink final : public Sink {
  public:
   RecordingSink(std::shared_ptr<FileRecorder> recorder, std::shared_ptr<const std::string> key,
@@ -118,11 +118,11 @@ std::shared_ptr<Client> FileRecorder::Wrap(std::shared_ptr<Client> client, std::
 struct Pair {
   Json request, outcome;
   enum class Kind { kReply, kError } kind = Kind::kReply;
-  std::string place;  // "": it is found by its content
+  std::string place;  // "": found by content
   bool served = false;
 };
 
-// What is served: a pair, and what is to be told of it.
+// A pair to serve, with a warning about it.
 struct Served {
   const Pair* pair = nullptr;
   std::string warning;  // "": nothing
@@ -143,7 +143,7 @@ class FileRecording final : public Recording, public std::enable_shared_from_thi
     return std::string(pairs_.empty() ? "" : FindString(pairs_[0].request, "model").value_or(""));
   }
 
-  // The next pair for `request`. Errors: kFailed.
+  // Returns the next pair for `request`. Errors: kFailed.
   Result<Served> Take(const Request& request) {
     const Json asked = RequestToJson(request, "");
     std::lock_guard lock(mutex_);
@@ -163,7 +163,7 @@ class FileRecording final : public Recording, public std::enable_shared_from_thi
   }
 
  private:
-  // The next one that was recorded at this place; null: none, or none any more.
+  // Returns the next pair recorded at this place; null if there are none left.
   Pair* AtPlace(std::string_view place) {
     const auto found = place.empty() ? by_place_.end() : by_place_.find(place);
     if (found == by_place_.end() || found->second.empty()) return nullptr;
@@ -173,7 +173,7 @@ class FileRecording final : public Recording, public std::enable_shared_from_thi
     return &pair;
   }
 
-  // Told once: what differs in one prompt stands in many that come after it.
+  // Reported once, because a difference in one prompt recurs in many later ones.
   std::string Difference(const Pair& pair, const Json& asked) {
     if (told_ || ToJson(pair.request) == ToJson(asked)) return {};
     told_ = true;
@@ -182,7 +182,7 @@ class FileRecording final : public Recording, public std::enable_shared_from_thi
         path_, pair.place, FirstDifference(pair.request, asked));
   }
 
-  // The recorded request that is alike the longest, the first of them that is still to come.
+  // Names the recorded request that is equal for the longest, the first of those not yet served.
   tl::unexpected<Error> NotThere(const Json& asked) const {
     const std::string text = ToJson(asked);
     const Pair* nearest = nullptr;
@@ -204,7 +204,7 @@ class FileRecording final : public Recording, public std::enable_shared_from_thi
   const std::string path_;
   std::mutex mutex_;
   std::vector<Pair> pairs_;
-  std::map<std::string, std::vector<std::size_t>> by_hash_;  // of each, the next one last
+  std::map<std::string, std::vector<std::size_t>> by_hash_;  // for each, the next one is last
   std::map<std::string, std::vector<std::size_t>, std::less<>> by_place_;  // in the same order
   std::int64_t asked_ = 0;
   bool told_ = false;
@@ -306,7 +306,7 @@ bool IsHexId(std::string_view text) {
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// "<<<DATA 72c8…" and "DATA 72c8…>>>" get an id of zeros: it is drawn anew for each run.
+// Replaces the id in "<<<DATA 72c8…" and "DATA 72c8…>>>" by zeros, because it differs in each run.
 std::string WithoutFenceIds(std::string text) {
   for (std::size_t at = text.find(kFence); at != std::string::npos; at = text.find(kFence, at)) {
     at += kFence.size();
@@ -317,7 +317,7 @@ std::string WithoutFenceIds(std::string text) {
   return text;
 }
 
-// Every text of `value` through `change`.
+// Applies `change` to every text of `value`.
 template <typename Change>
 Json MapTexts(const Json& value, const Change& change) {
   if (const auto* text = value.if_string()) return Json(change(std::string(*text)));
@@ -345,7 +345,7 @@ Json Cleaned(const Json& value, std::string_view key) {
   return MapTexts(value, [key](std::string text) { return WithoutSecrets(std::move(text), key); });
 }
 
-// The seed does not count: it is drawn anew for each run.
+// Leaves out the seed, because it differs in each run.
 Json SamplingToJson(const Sampling& sampling) {
   JsonObject out;
   if (sampling.temperature) out["temperature"] = *sampling.temperature;
@@ -374,7 +374,7 @@ std::string TextDifference(std::string_view recorded, std::string_view asked) {
                      Shown(asked, at));
 }
 
-// Finds the place; `path` has it afterwards.
+// Finds the first difference; `path` contains its place afterwards.
 std::string Compare(const Json& recorded, const Json& asked, std::string& path) {
   const std::string here = path;
   const auto inside = [&](const Json* one, const Json* other, std::string place) -> std::string {

@@ -25,7 +25,7 @@ struct PcreFree {
   void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
 };
 
-// One regular expression; not for use by two threads at once.
+// A regular expression; not thread-safe.
 class Pattern {
  public:
   static Result<Pattern> Make(const std::string& source) {
@@ -101,7 +101,7 @@ class RuleScript final : public Script {
   std::int64_t requests_ = 0;
 };
 
-// The tree of a JSON text, whose nodes have no place.
+// Converts JSON to a tree whose nodes have no place.
 YamlNode TreeOfJson(const Json& value) {
   YamlNode node{.line = 0, .column = 0};
   if (const auto* object = value.if_object()) {
@@ -124,7 +124,7 @@ YamlNode TreeOfJson(const Json& value) {
 Result<YamlNode> ParseScript(std::string_view text, std::string_view file) {
   const std::string_view trimmed = TrimSpace(text);
   if (trimmed.starts_with('{') || trimmed.starts_with('[')) {
-    // JSON's escapes are not all YAML's (surrogate pairs), so JSON is read as JSON first.
+    // Not all of JSON's escapes are valid YAML (surrogate pairs), so JSON is parsed as JSON first.
     if (const auto json = ParseJson(trimmed)) return TreeOfJson(*json);
   }
   return ParseYaml(text, file, {.max_bytes = kMaxScriptBytes, .max_nodes = kMaxScriptBytes});
@@ -152,7 +152,7 @@ auto OneOrMore(const YamlPlace& node, Read read) {
   return values;
 }
 
-// A map, or null for an empty one, whose keys are all in `known`.
+// Checks a map, or null for an empty one: all keys must be in `known`.
 void CheckFields(const YamlPlace& node, Names known) {
   if (!node.is_null()) CheckKeys(node, known);
 }
@@ -313,17 +313,17 @@ Usage EstimateUsage(const Request& request, std::string_view text) {
   return {.input = EstimateTokens(bytes), .output = EstimateTokens(text.size()), .estimated = true};
 }
 
-// As of a provider: 0 tokens of a text that is there is no count.
+// As for a provider: 0 tokens for an existing text is not a count.
 bool CanBeTrue(const Usage& said, const Usage& estimate) {
   return (said.input > 0 || estimate.input == 0) && (said.output > 0 || estimate.output == 0);
 }
 
-// One request between Submit and its sink's last call, which comes on the timer's thread.
+// A request between Submit and its sink's last call, which comes on the timer's thread.
 struct Pending {
   std::shared_ptr<const Request> request;
   CancelToken cancel;
   std::shared_ptr<Sink> sink;
-  std::shared_ptr<const Entry> entry;  // null: nothing costs anything
+  std::shared_ptr<const Entry> entry;  // null: everything is free
   std::uint64_t cancel_id = 0;
   std::atomic<bool> done{false};
 };
@@ -364,7 +364,7 @@ class ScriptedClient final : public Client {
   }
 
  private:
-  // Only a request that waits needs to hear of a cancellation at once.
+  // Only a waiting request needs to be told of a cancellation at once.
   void WatchCancel(const std::shared_ptr<Pending>& pending) {
     pending->cancel_id =
         pending->cancel.OnCancel([weak = std::weak_ptr<Pending>(pending), link = link_] {

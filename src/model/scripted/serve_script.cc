@@ -23,7 +23,7 @@ HttpResponse JsonResponse(int status, const Json& body) {
       .status = status, .headers = {{"Content-Type", "application/json"}}, .body = ToJson(body)};
 }
 
-// One answer on its way to one client.
+// Delivers one answer to one client.
 class Delivery {
  public:
   Delivery(std::shared_ptr<HttpExchange> exchange, const ServedDialect& dialect,
@@ -175,8 +175,8 @@ class ScriptServer {
   const std::shared_ptr<TimerLink> timer_;
 };
 
-// An answer that waits holds its connection, which holds the server. So the timer is not the
-// server's: it ends first, with what waits.
+// A waiting answer keeps its connection alive, which keeps the server alive. So the server does not
+// own the timer, which ends first, together with what waits.
 class ScriptListener final : public HttpListener {
  public:
   ScriptListener(std::unique_ptr<HttpListener> listener, std::shared_ptr<Timer> timer,

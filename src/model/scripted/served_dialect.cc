@@ -70,7 +70,7 @@ const JsonArray& ArrayOf(const Json& object, std::string_view name) {
 }
 
 namespace served_openai {
-// Chat completions, as OpenAI and all who follow it serve them.
+// Chat completions, as served by OpenAI and compatible providers.
 namespace {
 
 std::optional<ServedRoute> Route(const HttpRequest& http, const Json& body) {
@@ -124,7 +124,7 @@ JsonArray ToolCallsJson(const Script::Answer& answer) {
   return calls;
 }
 
-// The member `logprobs` of a choice; null where the script gives none.
+// Returns the member `logprobs` of a choice; null if the script has none.
 Json LogprobsJson(const Script::Answer& answer) {
   if (answer.first_tokens.empty()) return nullptr;
   JsonArray top;
@@ -167,7 +167,7 @@ std::vector<std::string> Events(const ServedReply& reply) {
   for (const std::string_view piece : PiecesOf(answer.thinking)) {
     events.push_back(Event(reply, {{"reasoning_content", piece}}, nullptr));
   }
-  Json logprobs = LogprobsJson(answer);  // with the first piece
+  Json logprobs = LogprobsJson(answer);  // sent with the first piece
   for (const std::string_view piece : PiecesOf(answer.text)) {
     events.push_back(Event(reply, {{"content", piece}}, nullptr, std::exchange(logprobs, nullptr)));
   }
@@ -212,7 +212,7 @@ namespace served_anthropic {
 // The Messages API of Anthropic (https://platform.claude.com/docs/en/api/messages).
 namespace {
 
-// Thinking is returned only with a signature; clients hand it back as it is.
+// Thinking is only returned with a signature; clients send it back unchanged.
 constexpr std::string_view kSignature = "c2lnbmVkIGJ5IHRoZSBzY3JpcHQ=";
 
 std::optional<ServedRoute> Route(const HttpRequest& http, const Json& body) {
@@ -229,7 +229,7 @@ std::string Fault(const HttpRequest& http, const Json& body) {
   return {};
 }
 
-// A tool's result stands in a user message; to a script it is a tool's.
+// A tool's result is in a user message; for a script it becomes a tool message.
 void ReadMessage(const Json& message, Request& request) {
   std::string_view role = FindString(message, "role").value_or("user");
   const Json* content = Find(message, "content");
@@ -266,13 +266,13 @@ std::string_view ReasonOf(Finish finish) {
   }
 }
 
-// Cached and written tokens are counted beside input_tokens.
+// Cached and written tokens are not part of input_tokens.
 JsonObject OutputJson(const Usage& usage) {
   return {{"output_tokens", usage.output},
           {"output_tokens_details", JsonObject{{"thinking_tokens", usage.reasoning.value_or(0)}}}};
 }
 
-// `output`: what is told of it, as a stream begins with less than its end has.
+// `output`: the reported output; a stream reports less at its start than at its end.
 JsonObject UsageJson(const Usage& usage, JsonObject output) {
   output["input_tokens"] = usage.input - usage.cached - usage.cache_write;
   output["cache_read_input_tokens"] = usage.cached;
@@ -280,7 +280,7 @@ JsonObject UsageJson(const Usage& usage, JsonObject output) {
   return output;
 }
 
-// The content blocks; `Fill::kNo` leaves out what a stream brings in deltas.
+// The content blocks; `Fill::kNo` leaves out what a stream sends as deltas.
 enum class Fill { kYes, kNo };
 JsonArray BlocksOf(const Script::Answer& answer, Fill fill) {
   const auto filled = [fill](std::string_view text) {
@@ -317,7 +317,7 @@ Json Whole(const ServedReply& reply) {
                  UsageJson(reply.usage, OutputJson(reply.usage)));
 }
 
-// Writes a stream; every event has its type as name and as field.
+// Writes a stream; every event has its type as its name and in a field.
 class EventWriter {
  public:
   void Add(std::string_view type, JsonObject fields) {
@@ -449,7 +449,7 @@ Request Read(const Json& body) {
   return request;
 }
 
-// Tool calls end with STOP like any reply.
+// Tool calls end with STOP, like any reply.
 std::string_view ReasonOf(Finish finish) {
   switch (finish) {
     case Finish::kLength:
@@ -479,7 +479,7 @@ JsonArray CallParts(const Script::Answer& answer) {
   JsonArray parts;
   for (const ToolCall& call : answer.tool_calls) {
     JsonObject part{{"functionCall", JsonObject{{"name", call.name}, {"args", call.arguments}}}};
-    // Of several calls at once only the first is signed.
+    // Of several parallel calls only the first is signed.
     if (!answer.thinking.empty() && parts.empty()) part["thoughtSignature"] = kSignature;
     parts.push_back(std::move(part));
   }
