@@ -28,6 +28,9 @@ using asio::ip::tcp;
 using Failure = boost::system::error_code;
 using HeadParser = http::request_parser<http::empty_body>;
 constexpr std::size_t kHeadPiece = 8u << 10;  // bytes that are read at once
+// How long, and how much of, a request that was refused is read and dropped.
+constexpr std::chrono::milliseconds kLinger{10'000};
+constexpr std::size_t kMostDropped = 256u << 20, kDropPiece = 64u << 10;  // bytes
 template <typename Body>
 using BodyParser = std::shared_ptr<http::request_parser<Body>>;
 
@@ -86,28 +89,47 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   }
 
   // Ends a connection that is one too many.
-  void TurnAway() { RefuseWith({.status = 503, .headers = {{"Retry-After", "1"}}}); }
+  void TurnAway() {
+    const std::string text = LastText({.status = 503, .headers = {{"Retry-After", "1"}}});
+    std::string_view rest = text;
+    (void)SendSome(&rest);
+    Shutdown();
+  }
 
-  // By hand: a write of the library's waits for ever for a client that does not read.
+  // Waits until the client has room for it, so it is for threads that are not the listener's.
   Status Write(std::string_view bytes) {
     const auto& time = core_->options.write_time;
     const int wait = time ? static_cast<int>(time->count()) : -1;
-    const int fd = socket_.native_handle();
-    while (!bytes.empty()) {
-      const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (sent > 0) {
-        bytes.remove_prefix(static_cast<std::size_t>(sent));
-        continue;
-      }
-      if (errno == EINTR) continue;
-      pollfd writable{.fd = fd, .events = POLLOUT, .revents = 0};
-      const bool full = errno == EAGAIN || errno == EWOULDBLOCK;
-      if (full && ::poll(&writable, 1, wait) != 0) continue;
+    while (true) {
+      const int failure = SendSome(&bytes);
+      if (failure == 0) return {};
+      pollfd writable{.fd = socket_.native_handle(), .events = POLLOUT, .revents = 0};
+      if (failure == EAGAIN && ::poll(&writable, 1, wait) != 0) continue;
       gone_ = true;
       return MakeError(ErrorCode::kNetwork, "the client is gone: {}",
-                       full ? "it reads nothing" : std::strerror(errno));
+                       failure == EAGAIN ? "it reads nothing" : std::strerror(failure));
     }
-    return {};
+  }
+
+  // Sends `bytes`, and calls `then` once they are sent or the client is gone. A thread of the
+  // listener never waits here: what the client has no room for is sent while the client reads.
+  void Send(std::string bytes, std::function<void()> then) {
+    if (!core_->io.get_executor().running_in_this_thread()) {
+      (void)Write(bytes);
+      return then();
+    }
+    std::string_view rest = bytes;
+    const int failure = SendSome(&rest);
+    if (failure == EAGAIN) {
+      const std::size_t sent = bytes.size() - rest.size();
+      return asio::post(socket_.get_executor(),
+                        [self = shared_from_this(), sent, bytes = std::move(bytes),
+                         then = std::move(then)]() mutable {
+                          self->SendWhenRead(std::move(bytes), sent, std::move(then));
+                        });
+    }
+    if (failure != 0) gone_ = true;
+    then();
   }
 
   // Ends both directions; a read or write in progress fails.
@@ -124,11 +146,11 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     socket_.close(ignored);
   }
 
+  // Also where the client has sent more than its request before it left.
   bool gone() {
     if (gone_) return true;
-    char byte = 0;
-    const ssize_t got = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+    pollfd left{.fd = socket_.native_handle(), .events = POLLRDHUP, .revents = 0};
+    return ::poll(&left, 1, 0) > 0;
   }
 
   void Continue(bool keep_alive) {
@@ -140,6 +162,41 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   }
 
  private:
+  // Sends what the socket has room for and takes it from `bytes`. Returns 0 once all is sent, else
+  // errno: EAGAIN if there is no more room.
+  int SendSome(std::string_view* bytes) {
+    while (!bytes->empty()) {
+      const ssize_t sent = ::send(socket_.native_handle(), bytes->data(), bytes->size(),
+                                  MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent > 0) bytes->remove_prefix(static_cast<std::size_t>(sent));
+      if (sent < 0 && errno != EINTR) return errno;
+    }
+    return 0;
+  }
+
+  // The rest of `bytes` from `at` on, as the client reads it.
+  void SendWhenRead(std::string bytes, std::size_t at, std::function<void()> then) {
+    Limit(core_->options.write_time);
+    socket_.async_wait(tcp::socket::wait_write,
+                       [self = shared_from_this(), bytes = std::move(bytes), at,
+                        then = std::move(then)](Failure failure) mutable {
+                         self->timer_.cancel();
+                         std::string_view rest = std::string_view(bytes).substr(at);
+                         if (!failure && self->SendSome(&rest) == EAGAIN) {
+                           const std::size_t sent = bytes.size() - rest.size();
+                           return self->SendWhenRead(std::move(bytes), sent, std::move(then));
+                         }
+                         if (!rest.empty()) self->gone_ = true;
+                         then();
+                       });
+  }
+
+  static std::string LastText(HttpResponse response) {
+    response.headers.emplace_back("Content-Length", std::to_string(response.body.size()));
+    response.headers.emplace_back("Connection", "close");
+    return HeadText(response.status, response.headers) + "\r\n" + response.body;
+  }
+
   void ReadHead() {
     Limit(core_->options.head_time);
     buffer_.size() > 0 ? ParseHead() : ReadMoreOfHead();
@@ -180,6 +237,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   // What is pending fails when the time is over.
   void Limit(const std::optional<std::chrono::milliseconds>& time) {
+    late_ = false;
     if (!time) return;
     timer_.expires_after(*time);
     timer_.async_wait([self = shared_from_this()](Failure failure) {
@@ -211,10 +269,14 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     const std::uint64_t limit = admission.max_body.value_or(core_->options.max_body);
     const auto length = head_->content_length();
     if (length && *length > limit) return Refuse(http::error::body_limit);
-    if (message[http::field::expect] == "100-continue" && !Write("HTTP/1.1 100 Continue\r\n\r\n")) {
-      return;
-    }
     request_.body_file = std::move(admission.file);
+    if (message[http::field::expect] != "100-continue") return ReadBody(limit);
+    Send("HTTP/1.1 100 Continue\r\n\r\n", [self = shared_from_this(), limit] {
+      self->gone_ ? self->Shutdown() : self->ReadBody(limit);
+    });
+  }
+
+  void ReadBody(std::uint64_t limit) {
     request_.body_file.empty() ? ReadInto<http::string_body>(limit)
                                : ReadInto<http::file_body>(limit);
   }
@@ -259,10 +321,25 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   void RefuseWith(HttpResponse response) {
     DropBody();
-    response.headers.emplace_back("Content-Length", std::to_string(response.body.size()));
-    response.headers.emplace_back("Connection", "close");
-    (void)Write(HeadText(response.status, response.headers) + "\r\n" + response.body);
-    Shutdown();
+    Send(LastText(std::move(response)), [self = shared_from_this()] {
+      if (self->gone_) return self->Shutdown();
+      // The kernel resets a connection that is closed with something unread, and a client that is
+      // still sending would not see the response.
+      ::shutdown(self->socket_.native_handle(), SHUT_WR);
+      self->Limit(kLinger);
+      self->DropRest(kMostDropped);
+    });
+  }
+
+  void DropRest(std::size_t most) {
+    buffer_.clear();
+    socket_.async_read_some(buffer_.prepare(kDropPiece),
+                            [self = shared_from_this(), most](Failure failure, std::size_t bytes) {
+                              if (!failure && !self->late_ && bytes < most)
+                                return self->DropRest(most - bytes);
+                              self->timer_.cancel();
+                              self->Shutdown();
+                            });
   }
 
   void DropBody() {
@@ -304,8 +381,10 @@ class Exchange final : public HttpExchange {
     if (done_ || streaming_) return;
     response.headers.emplace_back("Content-Length", std::to_string(response.body.size()));
     if (!keep_alive_) response.headers.emplace_back("Connection", "close");
-    (void)connection_->Write(HeadText(response.status, response.headers) + "\r\n" + response.body);
-    End();
+    done_ = true;
+    connection_->Send(
+        HeadText(response.status, response.headers) + "\r\n" + response.body,
+        [connection = connection_, keep = keep_alive_] { connection->Continue(keep); });
   }
 
   void SendHead(int status, HttpHeaders headers) override {
@@ -326,8 +405,9 @@ class Exchange final : public HttpExchange {
 
   void Finish() override {
     if (done_ || !streaming_) return;
+    done_ = true;
     (void)connection_->Write("0\r\n\r\n");
-    End();
+    connection_->Continue(keep_alive_);
   }
 
   void Abort() override {
@@ -338,11 +418,6 @@ class Exchange final : public HttpExchange {
   bool client_gone() const override { return connection_->gone(); }
 
  private:
-  void End() {
-    done_ = true;
-    connection_->Continue(keep_alive_);
-  }
-
   const std::shared_ptr<Connection> connection_;
   const HttpRequest request_;
   const bool keep_alive_;

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <future>
 #include <mutex>
@@ -139,6 +140,8 @@ TEST(HttpListenerTest, AHandlerSeesThatTheClientWentAway) {
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return kept != nullptr; });
   EXPECT_FALSE(kept->client_gone());
+  // What it sent behind its request does not hide that it left.
+  ASSERT_TRUE(WriteAll(fd.get(), "\r\n"));
   fd.Reset();
   while (!kept->client_gone()) std::this_thread::yield();
 }
@@ -264,6 +267,57 @@ TEST(HttpListenerTest, OneConnectionTooManyIsTurnedAway) {
   EXPECT_THAT(ReadUntil(first.get(), "\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
   const UniqueFd second = Dial(listener->port());
   EXPECT_THAT(ReadUntil(second.get(), ""), StartsWith("HTTP/1.1 503 "));
+}
+
+TEST(HttpListenerTest, AClientThatReadsNothingHoldsNoThread) {
+  const std::string large(32u << 20, 'x');
+  auto listener = Start(
+      [&](const auto& exchange) {
+        const bool all = exchange->request().target == "/large";
+        exchange->Reply({.body = all ? large : "small"});
+      },
+      {.threads = 1});
+  const UniqueFd first = Dial(listener->port());
+  ASSERT_TRUE(WriteAll(first.get(), "GET /large HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n"));
+  char byte = 0;
+  ASSERT_EQ(recv(first.get(), &byte, 1, 0), 1);  // the response has begun
+  const UniqueFd second = Dial(listener->port());
+  ASSERT_TRUE(WriteAll(second.get(), "GET / HTTP/1.1\r\n\r\n"));
+  EXPECT_THAT(ReadUntil(second.get(), "small"), HasSubstr("200 OK"));
+  // Once it reads, it gets all, and what it asked for next.
+  shutdown(first.get(), SHUT_WR);
+  const std::string got = ReadUntil(first.get(), "");
+  EXPECT_EQ(std::ranges::count(got, 'x'), std::ssize(large));
+  EXPECT_TRUE(got.ends_with("small"));
+}
+
+TEST(HttpListenerTest, AClientThatReadsNoReplyIsCutOff) {
+  constexpr std::size_t kBody = 32u << 20;
+  std::promise<std::shared_ptr<HttpExchange>> replied;
+  auto listener = Start(
+      [&](const auto& exchange) {
+        exchange->Reply({.body = std::string(kBody, 'x')});
+        replied.set_value(exchange);
+      },
+      {.write_time = std::chrono::milliseconds(50)});
+  const UniqueFd fd = Dial(listener->port());
+  ASSERT_TRUE(WriteAll(fd.get(), "GET / HTTP/1.1\r\n\r\n"));
+  const auto exchange = replied.get_future().get();
+  while (!exchange->client_gone()) std::this_thread::yield();
+  EXPECT_LT(ReadUntil(fd.get(), "").size(), kBody);
+}
+
+// A client that sends before it reads would else see a broken connection.
+TEST(HttpListenerTest, ARefusalIsReadBehindABodyThatIsStillSent) {
+  auto listener =
+      Start([](const auto& exchange) { exchange->Reply({}); }, {.admit = [](const HttpRequest&) {
+              return HttpAdmission{.refusal = HttpResponse{.status = 401}};
+            }});
+  const UniqueFd fd = Dial(listener->port());
+  constexpr std::size_t kBody = 24u << 20;
+  ASSERT_TRUE(WriteAll(fd.get(), fmt::format("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n{}",
+                                             kBody, std::string(kBody, 'x'))));
+  EXPECT_THAT(ReadUntil(fd.get(), ""), StartsWith("HTTP/1.1 401 "));
 }
 
 TEST(HttpListenerTest, AReaderThatStopsReadingIsCutOff) {

@@ -1,7 +1,10 @@
 #include "server/http/answers.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -9,6 +12,7 @@
 #include "ask/reply/requirement.h"
 #include "ask/run/prompts.h"
 #include "ask/run/run_log.h"
+#include "base/files/file.h"
 #include "base/text/text.h"
 #include "driver/caller.h"
 #include "model/schema/json_schema.h"
@@ -446,9 +450,17 @@ Result<std::string> Answers::OpenDocuments(const ChatRequest& request, const Can
     DOSSIER_ASSIGN_OR_RETURN(const auto more, workspace_.contexts().SourcesOf(id));
     sources.insert(sources.end(), more.begin(), more.end());
   }
+  std::map<std::string, std::string, std::less<>> uploads;  // their names, by their paths
   for (const RequestDocument& document : request.documents) {
     if (document.path.empty()) {
       sources.push_back({.path = {}, .text = document.text, .name = document.name, .notes = {}});
+    } else if (document.origin == RequestDocument::Origin::kUpload) {
+      uploads[document.path] = document.name;
+      sources.push_back({.path = document.path,
+                         .text = {},
+                         .name = document.name,
+                         .notes = {},
+                         .shown = document.name});
     } else {
       sources.push_back({.path = document.path, .text = {}, .name = {}, .notes = {}});
     }
@@ -458,7 +470,14 @@ Result<std::string> Answers::OpenDocuments(const ChatRequest& request, const Can
     sources.push_back({.path = {}, .text = "", .name = "empty.txt", .notes = {}});
   // Judged by where a file really lies once it is open: it may be another one than was admitted.
   ask::ContextOptions how;
-  how.open = [this](const std::string& path) { return workspace_.OpenFile(path); };
+  how.open = [this, uploads](const std::string& path) -> Result<UniqueFd> {
+    const auto upload = uploads.find(path);
+    if (upload == uploads.end()) return workspace_.OpenFile(path);
+    struct stat info{};
+    auto file = OpenRegularFile(path, &info);
+    if (file) return file;
+    return MakeError(ErrorCode::kNotFound, "the file {} was deleted", upload->second);
+  };
   DOSSIER_ASSIGN_OR_RETURN(const auto opened,
                            workspace_.contexts().Add(sources, "", std::move(how), cancel));
   return opened->id;

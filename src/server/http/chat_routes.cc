@@ -4,7 +4,6 @@
 #include <future>
 #include <utility>
 
-#include "base/files/file.h"
 #include "base/text/text.h"
 #include "server/http/openai_reply.h"
 #include "server/http/routes.h"
@@ -80,7 +79,7 @@ class Completion {
   std::promise<void> opened_;
 };
 
-void Complete(const Shared& shared, const std::shared_ptr<Call>& call) {
+void Answer(const Shared& shared, const std::shared_ptr<Call>& call) {
   const auto body = call->Body();
   if (!body) return call->Fail(body.error());
   auto request = ReadChatRequest(*body, ReadingFor(shared, call->key()));
@@ -94,6 +93,12 @@ void Complete(const Shared& shared, const std::shared_ptr<Call>& call) {
       std::make_shared<Answering>(shared, call, leaving), std::move(*request), std::move(head));
   const bool taken = shared.front.work().Submit([completion] { completion->Work(); });
   taken ? completion->Open() : call->FailBusy();
+}
+
+// A request may be long: it is read beside the listener, and only if it may be answered.
+void Complete(const Shared& shared, const std::shared_ptr<Call>& call) {
+  if (shared.front.work().full()) return call->FailBusy();
+  call->Later([shared, call] { Answer(shared, call); });
 }
 
 JsonObject ModelJson(const std::string& name, std::int64_t created) {
@@ -160,8 +165,10 @@ RequestReading ReadingFor(Shared shared, const ServerKey& key) {
                    std::string_view text) { return workspace.Counter().CountText(text).upper(); },
       .file = [shared, owner = key.owner()](std::string_view id) -> Result<RequestDocument> {
         DOSSIER_ASSIGN_OR_RETURN(const StoredFile file, shared.files.Find(owner, id));
-        DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(shared.files.PathOf(file)));
-        return RequestDocument{.name = file.name, .text = std::move(text), .path = {}};
+        return RequestDocument{.name = file.name,
+                               .text = {},
+                               .path = shared.files.PathOf(file),
+                               .origin = RequestDocument::Origin::kUpload};
       },
       .context = [all = key.Has(Scope::kAdmin)](std::string_view) -> Status {
         if (all) return {};
@@ -241,7 +248,7 @@ Result<Answered> Answering::Make(ChatRequest request, const AnswerWatch& watch) 
                              : cancel_.cancelled() ? "interrupted"
                                                    : "failed";
   metrics.AddSum(owner, "runs_total", {{"status", status}});
-  if (!answered) return answered;
+  if (!answered) return tl::unexpected(ErrorFor(call_->key(), answered.error()));
   const auto count = [&](const char* kind, std::int64_t tokens) {
     metrics.AddSum(owner, "model_tokens_total", {{"model", model}, {"kind", kind}},
                    static_cast<double>(tokens));

@@ -1,12 +1,13 @@
 #include "server/http/event_stream.h"
 
+#include <system_error>
 #include <utility>
 
 namespace dossier::server {
 namespace {
 
 constexpr Millis kLook{100};                    // how soon a client that left is noticed
-constexpr std::size_t kMostWaiting = 1u << 20;  // bytes, beyond which no comment is added
+constexpr std::size_t kMostWaiting = 1u << 20;  // bytes
 
 }  // namespace
 
@@ -35,12 +36,20 @@ void EventStream::Look() {
 }
 
 void EventStream::Open(HttpHeaders headers, int status) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (state_ != State::kWatching) return;
   headers_ = std::move(headers);
   status_ = status;
   state_ = State::kOpening;
-  thread_ = std::thread([this] { Work(); });
+  try {
+    thread_ = std::thread([this] { Work(); });
+  } catch (const std::system_error&) {
+    state_ = State::kDone;
+    gone_ = true;
+    lock.unlock();
+    exchange_->Reply({.status = 503, .headers = {{"Retry-After", "5"}}});
+    if (options_.on_gone) options_.on_gone();
+  }
 }
 
 void EventStream::Push(std::string text) {
@@ -48,6 +57,11 @@ void EventStream::Push(std::string text) {
   if (gone_) return;
   waiting_ += text;
   changed_.notify_all();
+}
+
+void EventStream::WaitForRoom() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return gone_ || stop_ || waiting_.size() <= kMostWaiting; });
 }
 
 void EventStream::Close() {

@@ -8,7 +8,9 @@
 //   stream.Close();                      // sends what is left, ends the response
 //
 // A stream that is never opened only watches the client: whoever has it replies through `Reply`.
-// Comments are left out while more than 1 MiB waits for the reader; what was pushed is not.
+// Comments are left out while more than 1 MiB waits for the reader; what was pushed is not, so
+// whoever has much to push calls WaitForRoom in between. A client that no thread can be had for
+// gets 503.
 // Thread-safety: all methods from any thread; the destructor from one, after the others.
 
 #ifndef DOSSIER_SERVER_HTTP_EVENT_STREAM_H_
@@ -41,6 +43,8 @@ class EventStream {
 
   void Open(HttpHeaders headers, int status = 200);
   void Push(std::string text);
+  // Until at most 1 MiB waits for the reader, or the client is gone.
+  void WaitForRoom();
   void Close();
   // Instead of Open: the whole response, from the thread that calls.
   void Reply(HttpResponse response);

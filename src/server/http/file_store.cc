@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <utility>
 
-#include "base/files/file.h"
+#include "base/hash.h"
 #include "base/random.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -16,7 +17,9 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kLifetime = 30 * 24 * 3600, kLongestLifetime = kLifetime;  // seconds
 constexpr std::int64_t kShortestLifetime = 3600;
-constexpr std::size_t kPiece = 1u << 20;  // bytes
+constexpr std::int64_t kSweepEvery = 3600;  // seconds
+constexpr std::size_t kPiece = 1u << 20;    // bytes
+constexpr Millis kLockWait{10'000};
 
 bool IsFileId(std::string_view text) {
   constexpr std::string_view kPrefix = "file-";
@@ -133,9 +136,11 @@ Result<StoredFile> FileStore::Add(std::string_view owner, const std::vector<Form
     DOSSIER_RETURN_IF_ERROR(writer.Write(rest.substr(0, kPiece)));
     rest.remove_prefix(std::min(kPiece, rest.size()));
   }
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(FolderOf(owner), 0700));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, Lock());
+  if (file.created >= swept_ + kSweepEvery) SweepLocked();
   DOSSIER_ASSIGN_OR_RETURN(const store::StoredBody body, std::move(writer).Finish());
   file.sha256 = body.sha256;
-  DOSSIER_RETURN_IF_ERROR(MakeFolders(FolderOf(owner), 0700));
   JsonObject record = file.ToJson();
   record["sha256"] = file.sha256;
   DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(fmt::format("{}/{}.json", FolderOf(owner), file.id),
@@ -143,16 +148,24 @@ Result<StoredFile> FileStore::Add(std::string_view owner, const std::vector<Form
   return file;
 }
 
-Result<StoredFile> FileStore::Read(const std::string& path) const {
+Result<FileLock> FileStore::Lock() const {
+  return FileLock::Take(folder_ + ".lock", kLockWait, {});
+}
+
+Result<StoredFile> FileStore::ReadRecord(const std::string& path) const {
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, 1u << 16));
   DOSSIER_ASSIGN_OR_RETURN(const Json record, ParseJson(text));
-  StoredFile file{.id = TextAt(record, "id"),
-                  .name = TextAt(record, "filename"),
-                  .purpose = TextAt(record, "purpose"),
-                  .sha256 = TextAt(record, "sha256"),
-                  .bytes = static_cast<std::uint64_t>(FindInt(record, "bytes").value_or(0)),
-                  .created = FindInt(record, "created_at").value_or(0),
-                  .expires = FindInt(record, "expires_at").value_or(0)};
+  return StoredFile{.id = TextAt(record, "id"),
+                    .name = TextAt(record, "filename"),
+                    .purpose = TextAt(record, "purpose"),
+                    .sha256 = TextAt(record, "sha256"),
+                    .bytes = static_cast<std::uint64_t>(FindInt(record, "bytes").value_or(0)),
+                    .created = FindInt(record, "created_at").value_or(0),
+                    .expires = FindInt(record, "expires_at").value_or(0)};
+}
+
+Result<StoredFile> FileStore::Read(const std::string& path) const {
+  DOSSIER_ASSIGN_OR_RETURN(StoredFile file, ReadRecord(path));
   if (file.expires > Now() && content_.Has(file.sha256)) return file;
   return MakeError(ErrorCode::kNotFound, "the file {} has expired", file.id);
 }
@@ -179,8 +192,43 @@ std::vector<StoredFile> FileStore::List(std::string_view owner) const {
 
 Status FileStore::Remove(std::string_view owner, std::string_view id) {
   DOSSIER_ASSIGN_OR_RETURN(const StoredFile file, Find(owner, id));
-  // The bytes stay: another file, or a run, may be of the same.
-  return RemoveAll(fmt::format("{}/{}.json", FolderOf(owner), file.id));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, Lock());
+  DOSSIER_RETURN_IF_ERROR(RemoveAll(fmt::format("{}/{}.json", FolderOf(owner), file.id)));
+  SweepLocked();
+  return {};
+}
+
+void FileStore::Sweep() {
+  const auto lock = Lock();
+  if (lock) SweepLocked();
+}
+
+void FileStore::SweepLocked() {
+  swept_ = Now();
+  std::set<std::string> named;
+  std::error_code error;
+  const fs::recursive_directory_iterator end;
+  for (fs::recursive_directory_iterator at(folder_, error); !error && at != end;
+       at.increment(error)) {
+    if (at->path().extension() != ".json") continue;
+    const auto file = ReadRecord(at->path().string());
+    if (!file) return;  // nobody knows what bytes it has
+    if (file->expires > swept_) {
+      named.insert(file->sha256);
+    } else {
+      (void)RemoveAll(at->path().string()).has_value();
+    }
+  }
+  if (error) return;
+  // The content store puts a body into a folder within that of all.
+  const fs::path bodies = fs::path(content_.PathOf(Sha256Hex(""))).parent_path().parent_path();
+  for (fs::recursive_directory_iterator at(bodies, error); !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (at->is_regular_file(error) && !named.contains(name)) {
+      (void)content_.Remove(name).has_value();
+    }
+  }
 }
 
 }  // namespace dossier::server

@@ -6,12 +6,14 @@
 //
 // On disk: FOLDER/OWNER/file-….json, one object each; the bytes are in the content store, equal
 // ones once. A file belongs to the key that sent it: for another it is not there. It is gone after
-// its time (30 days). Errors: kNotFound; kIo, with nothing half-stored. Thread-safety: all methods
-// from any thread and process.
+// its time (30 days). Bytes stay as long as a file has them; FOLDER.lock guards both. Errors:
+// kNotFound; kIo, with nothing half-stored; kLocked. Thread-safety: all methods from any thread and
+// process.
 
 #ifndef DOSSIER_SERVER_HTTP_FILE_STORE_H_
 #define DOSSIER_SERVER_HTTP_FILE_STORE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/files/file.h"
 #include "base/json/json.h"
 #include "base/result.h"
 #include "store/content.h"
@@ -51,16 +54,23 @@ class FileStore {
   Result<StoredFile> Find(std::string_view owner, std::string_view id) const;
   std::vector<StoredFile> List(std::string_view owner) const;  // newest first
   Status Remove(std::string_view owner, std::string_view id);
+  // Removes the files whose time is over, and all bytes that no file has, as far as that succeeds.
+  // Add does it now and then.
+  void Sweep();
   std::string PathOf(const StoredFile& file) const { return content_.PathOf(file.sha256); }
 
  private:
   std::string FolderOf(std::string_view owner) const;
   Result<StoredFile> Read(const std::string& path) const;
+  Result<StoredFile> ReadRecord(const std::string& path) const;
+  Result<FileLock> Lock() const;
+  void SweepLocked();
   std::int64_t Now() const;
 
   const std::string folder_;
   store::ContentStore& content_;
   const std::shared_ptr<const Clock> clock_;
+  std::atomic<std::int64_t> swept_ = 0;  // when
 };
 
 }  // namespace dossier::server

@@ -6,26 +6,26 @@
 
 #include "base/files/file.h"
 #include "base/random.h"
+#include "server/http/openai_reply.h"
 #include "server/http/routes.h"
 
 namespace dossier::server {
 namespace {
 
 void Upload(const Shared& shared, const std::shared_ptr<Call>& call) {
-  call->Later([shared, call] {
-    const std::string path = call->request().body_file;
-    const auto map = MappedFile::Open(path);
-    unlink(path.c_str());  // the map keeps it
-    if (!map) return call->Fail(map.error());
-    const auto form = ReadForm(map->bytes(), call->request().Header("content-type"));
-    if (!form) return call->Fail(form.error());
-    const auto file = shared.files.Add(call->key().owner(), *form);
-    if (!file) {
-      const bool full = file.error().code == ErrorCode::kIo;
-      return full ? call->Fail(507, file.error().message, "no_space") : call->Fail(file.error());
-    }
-    call->Reply(200, file->ToJson());
-  });
+  const std::string path = call->request().body_file;
+  const auto map = MappedFile::Open(path);
+  unlink(path.c_str());  // the map keeps it
+  if (!map) return call->Fail(map.error());
+  const auto form = ReadForm(map->bytes(), call->request().Header("content-type"));
+  if (!form) return call->Fail(form.error());
+  const auto file = shared.files.Add(call->key().owner(), *form);
+  if (!file) {
+    const Error error = ErrorFor(call->key(), file.error());
+    const bool full = error.code == ErrorCode::kIo;
+    return full ? call->Fail(507, error.message, "no_space") : call->Fail(error);
+  }
+  call->Reply(200, file->ToJson());
 }
 
 void List(const Shared& shared, const std::shared_ptr<Call>& call) {
@@ -41,22 +41,20 @@ void Show(const Shared& shared, const std::shared_ptr<Call>& call) {
 }
 
 void Content(const Shared& shared, const std::shared_ptr<Call>& call) {
-  call->Later([shared, call] {
-    const auto file = shared.files.Find(call->key().owner(), call->part(0));
-    if (!file) return call->Fail(file.error());
-    const auto map = MappedFile::Open(shared.files.PathOf(*file));
-    if (!map) return call->Fail(map.error());
-    constexpr std::size_t kPiece = 1u << 18;
-    HttpExchange& exchange = *call->exchange();
-    // Never as a page: it is somebody's file.
-    exchange.SendHead(200, call->Answering(200, {{"Content-Type", "application/octet-stream"},
-                                                 {"Content-Disposition", "attachment"}}));
-    for (std::string_view rest = map->bytes(); !rest.empty();
-         rest.remove_prefix(std::min(kPiece, rest.size()))) {
-      if (!exchange.SendChunk(rest.substr(0, kPiece))) return exchange.Abort();
-    }
-    exchange.Finish();
-  });
+  const auto file = shared.files.Find(call->key().owner(), call->part(0));
+  if (!file) return call->Fail(file.error());
+  const auto map = MappedFile::Open(shared.files.PathOf(*file));
+  if (!map) return call->Fail(map.error());
+  constexpr std::size_t kPiece = 1u << 18;
+  HttpExchange& exchange = *call->exchange();
+  // Never as a page: it is somebody's file.
+  exchange.SendHead(200, call->Answering(200, {{"Content-Type", "application/octet-stream"},
+                                               {"Content-Disposition", "attachment"}}));
+  for (std::string_view rest = map->bytes(); !rest.empty();
+       rest.remove_prefix(std::min(kPiece, rest.size()))) {
+    if (!exchange.SendChunk(rest.substr(0, kPiece))) return exchange.Abort();
+  }
+  exchange.Finish();
 }
 
 void Remove(const Shared& shared, const std::shared_ptr<Call>& call) {
@@ -69,7 +67,9 @@ void Remove(const Shared& shared, const std::shared_ptr<Call>& call) {
 
 std::vector<Route> FilesRoutes(Shared shared) {
   const auto with = [shared](auto function) {
-    return [shared, function](std::shared_ptr<Call> call) { function(shared, call); };
+    return [shared, function](std::shared_ptr<Call> call) {
+      call->Later([shared, function, call] { function(shared, call); });
+    };
   };
   const std::string uploads = shared.workspace.options().data_folder + "/server/uploads";
   const auto place = [uploads] { return uploads + "/" + RandomHex(24); };

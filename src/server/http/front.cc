@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::int64_t kMostFailures = 10;  // of keys, a minute, from all clients
 constexpr std::size_t kJsonDepth = 128;
+// Bytes of a body that nobody reads: some clients send one with each request.
+constexpr std::uint64_t kMostUnread = 16u << 10;
 constexpr WorkLimits kLooks{.running = 16, .waiting = 256};
 constexpr std::string_view kLocalHosts[] = {"localhost", "127.0.0.1", "[::1]"};
 
@@ -108,8 +110,8 @@ void Call::Reply(int status, const Json& body, HttpHeaders headers) {
 void Call::Fail(const Error& error) {
   const ParamMessage parts = SplitParam(error);
   if (!parts.param.empty()) return Fail(400, parts.message, "invalid_value", Json(parts.param));
-  Error shown = error;
-  shown.message = Redact(error.message);
+  Error shown = ErrorFor(key_, error);
+  shown.message = Redact(shown.message);
   Reply(HttpStatusOf(error.code), ErrorJson(shown), AgainHeaders(error.code));
 }
 
@@ -137,7 +139,9 @@ void Call::FailBusy() {
 }
 
 Front::Front(FrontSetting setting)
-    : setting_(std::move(setting)), looks_(kLooks), work_(setting_.work) {}
+    : setting_(std::move(setting)), looks_(kLooks), work_(setting_.work) {
+  for (std::string& host : setting_.hosts) host = HostName(host);
+}
 
 void Front::Add(std::vector<Route> routes) {
   for (Route& route : routes) routes_.push_back(std::move(route));
@@ -279,9 +283,12 @@ HttpAdmission Front::Admit(const HttpRequest& head) {
   // No body is taken from somebody who may not send it.
   Judged judged = Judge(head);
   if (judged.refusal) return {.refusal = std::move(judged.refusal)};
-  if (judged.found.route->body_file) {
+  const Route& route = *judged.found.route;
+  if (route.body_file) {
     out.max_body = setting_.max_upload;
-    out.file = judged.found.route->body_file();
+    out.file = route.body_file();
+  } else if (!route.scope || route.method != "POST") {
+    out.max_body = std::min(setting_.max_body, kMostUnread);
   }
   return out;
 }

@@ -1,5 +1,6 @@
 #include "server/http/http_server.h"
 
+#include <filesystem>
 #include <thread>
 #include <utility>
 
@@ -13,6 +14,8 @@
 namespace dossier::server {
 namespace {
 
+namespace fs = std::filesystem;
+
 Result<FrontSetting> SettingOf(const ServeOptions& options, std::string* drawn) {
   FrontSetting setting{.keys = {},
                        .hosts = options.hosts,
@@ -21,6 +24,8 @@ Result<FrontSetting> SettingOf(const ServeOptions& options, std::string* drawn) 
                        .max_upload = options.max_upload,
                        .work = options.work,
                        .clock = options.workspace.clock};
+  // No page of another site has an address for a name.
+  setting.hosts.push_back(options.address.url().substr(std::string_view("http://").size()));
   const bool local = options.address.is_loopback();
   if (options.auth == ServeOptions::Auth::kNone) {
     if (local) return setting;
@@ -43,6 +48,17 @@ Result<FrontSetting> SettingOf(const ServeOptions& options, std::string* drawn) 
   *drawn = DrawSecret();
   setting.keys.emplace(KeyRing::Of(*drawn));
   return setting;
+}
+
+// What was being uploaded when a server was killed. Another server of this user may be taking the
+// young ones.
+void RemoveLeftUploads(const std::string& folder) {
+  constexpr std::chrono::hours kLeft{1};
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const auto age = fs::file_time_type::clock::now() - entry.last_write_time(error);
+    if (!error && age > kLeft) (void)RemoveAll(entry.path().string()).has_value();
+  }
 }
 
 // What stands at the addresses of a server that only takes runs for others.
@@ -87,9 +103,11 @@ class HttpServer::Impl {
     }
     const std::string folder = workspace_->options().data_folder + "/server";
     DOSSIER_RETURN_IF_ERROR(MakeFolders(folder + "/uploads", 0700));
+    RemoveLeftUploads(folder + "/uploads");
     // A store of their own: what no run needs goes from that of the journal.
     DOSSIER_ASSIGN_OR_RETURN(bodies_, store::ContentStore::Open(folder + "/bodies"));
     files_.emplace(folder + "/files", *bodies_, options_.workspace.clock);
+    files_->Sweep();
     owners_.emplace(folder + "/owners.jsonl");
     front_ = std::make_unique<Front>(std::move(setting));
     const Shared shared{.options = options_,

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <future>
 
 #include "base/files/file.h"
 #include "base/random.h"
+#include "base/text/text.h"
 #include "server/day_budget.h"
 #include "server/http/event_stream.h"
 #include "server/http/file_store.h"
@@ -53,7 +55,7 @@ TEST(OpenAiRequestTest, LongPartsFilesAndPathsBecomeDocuments) {
   const auto request = ReadChat(
       fmt::format(R"([{{"role":"system","content":"{0}"}},
         {{"role":"user","content":[{{"type":"text","text":"Why?"}},{{"type":"text","text":"{0} {1}"}},
-          {{"type":"file","file":{{"file_id":"file-1"}}}}]}}])",
+          {{"type":"file","file":{{"file_id":"file-1"}}}},{{"type":"file","file":{{"file_id":"file-1"}}}}]}}])",
                   half, end),
       R"(,"dossier":{"paths":["/data/a"],"contexts":["c0123456789ab"],"mode":"recursive"})");
   ASSERT_TRUE(request) << request.error().message;
@@ -61,7 +63,7 @@ TEST(OpenAiRequestTest, LongPartsFilesAndPathsBecomeDocuments) {
   for (const RequestDocument& document : request->documents) {
     names.push_back(document.name.empty() ? document.path : document.name);
   }
-  // System text stays, whatever its length.
+  // System text stays, whatever its length. A file is one document, however often it is named.
   EXPECT_THAT(names, ElementsAre("message-2-2.txt", "f.txt", "/data/a"));
   EXPECT_THAT(request->contexts, ElementsAre("c0123456789ab"));
   EXPECT_THAT(request->question, StartsWith(half));
@@ -117,6 +119,22 @@ TEST(OpenAiRequestTest, AnImageOfThisMachineOrItsNetworkIsNotHandedOn) {
         "https://10.example.org/", "http://[64:ff9b::808:808]/", "http://[2002:808:808::1]/",
         "https://xn--bcher-kva.example/"}) {
     EXPECT_TRUE(read(url)) << url;
+  }
+}
+
+// SRV-40: money is counted in billionths, which 64 bits must hold.
+TEST(OpenAiRequestTest, ALimitThatNoCounterHoldsIsRefused) {
+  constexpr std::string_view kAsked = R"([{"role":"user","content":"x"}])";
+  for (const char* field : {"max_usd", "max_time_s", "max_calls"}) {
+    const auto with = [&](std::string_view value) {
+      return ReadChat(kAsked, fmt::format(R"(,"dossier":{{"{}":{}}})", field, value));
+    };
+    for (const char* value : {"0", "1000000001", "9000000000000000000"}) {
+      const auto refused = with(value);
+      ASSERT_FALSE(refused) << field << value;
+      EXPECT_THAT(refused.error().message, HasSubstr("at most 1,000,000,000"));
+    }
+    EXPECT_TRUE(with("1000000000"));
   }
 }
 
@@ -216,11 +234,21 @@ TEST(OpenAiRequestTest, NoRequestCrashesIt) {
 
 // SRV-43
 TEST(OpenAiReplyTest, EachExitCodeHasItsStatus) {
-  const std::pair<ErrorCode, int> rows[] = {
-      {ErrorCode::kUsage, 400},    {ErrorCode::kConfig, 400},      {ErrorCode::kTooLong, 400},
-      {ErrorCode::kNotFound, 404}, {ErrorCode::kRateLimited, 429}, {ErrorCode::kSchema, 422},
-      {ErrorCode::kRefused, 403},  {ErrorCode::kTimeout, 504},     {ErrorCode::kNetwork, 502},
-      {ErrorCode::kAuth, 502},     {ErrorCode::kInternal, 500},    {ErrorCode::kLimit, 402}};
+  const std::pair<ErrorCode, int> rows[] = {{ErrorCode::kUsage, 400},
+                                            {ErrorCode::kConfig, 400},
+                                            {ErrorCode::kTooLong, 400},
+                                            {ErrorCode::kNotFound, 404},
+                                            {ErrorCode::kRateLimited, 429},
+                                            {ErrorCode::kSchema, 422},
+                                            {ErrorCode::kRefused, 403},
+                                            {ErrorCode::kTimeout, 504},
+                                            {ErrorCode::kNetwork, 502},
+                                            {ErrorCode::kAuth, 502},
+                                            {ErrorCode::kInternal, 500},
+                                            {ErrorCode::kLimit, 402},
+                                            // Whose fault it is counts more than the exit code.
+                                            {ErrorCode::kIo, 500},
+                                            {ErrorCode::kUnavailable, 503}};
   for (const auto& [code, status] : rows) EXPECT_EQ(HttpStatusOf(code), status) << ErrorName(code);
   EXPECT_EQ(FindString(*Find(ErrorJson(Error{ErrorCode::kTooLong, "x"}), "error"), "code"),
             "context_length_exceeded");
@@ -233,10 +261,17 @@ TEST(OpenAiReplyTest, WhatFailsForGoodIsNotTriedAgain) {
   EXPECT_THAT(AgainHeaders(ErrorCode::kFailed), Not(IsEmpty()));
   EXPECT_THAT(AgainHeaders(ErrorCode::kNetwork), IsEmpty());
   EXPECT_THAT(AgainHeaders(ErrorCode::kUsage), IsEmpty());
+  EXPECT_THAT(AgainHeaders(ErrorCode::kIo), IsEmpty());
   EXPECT_EQ(AgainHeaders(ErrorCode::kRateLimited)[0].first, "Retry-After");
   for (const ErrorCode code : {ErrorCode::kSchema, ErrorCode::kInternal, ErrorCode::kFailed}) {
     EXPECT_EQ(NamedError(ErrorName(code)), code);
   }
+}
+
+TEST(OpenAiReplyTest, WhereTheServerKeepsItsFilesIsForAnAdmin) {
+  const Error error{ErrorCode::kIo, "/home/ann/data: No space left on device"};
+  EXPECT_EQ(ErrorFor({.scopes = {true, true, true}}, error).message, error.message);
+  EXPECT_THAT(ErrorFor({.scopes = {true, true, false}}, error).message, Not(HasSubstr("/home")));
 }
 
 // SRV-40
@@ -344,6 +379,78 @@ TEST(FileFormTest, PartsOfAForm) {
   }
   EXPECT_FALSE(ReadForm(body, "multipart/form-data; boundary=c"));
   EXPECT_FALSE(ReadForm(body, "text/plain; boundary=b"));
+}
+
+// SRV-57: the bytes go with the last file that has them.
+TEST(FileStoreTest, BytesThatNoFileHasAreRemoved) {
+  const auto folder = TempFolder::Make();
+  const auto content = store::ContentStore::Open(folder->path() + "/bodies");
+  ASSERT_TRUE(content);
+  FileStore files(folder->path() + "/files", **content, SystemClock());
+  const auto add = [&](std::string_view owner, std::string_view text) {
+    const auto file = files.Add(owner, {{.name = "purpose", .filename = "", .value = "user_data"},
+                                        {.name = "file", .filename = "a.txt", .value = text}});
+    EXPECT_TRUE(file) << file.error().message;
+    return *file;
+  };
+  const StoredFile ann = add("ann", "same"), bob = add("bob", "same"), old = add("ann", "old");
+  ASSERT_TRUE(files.Remove("ann", ann.id));
+  EXPECT_TRUE((*content)->Has(bob.sha256)) << "another file has them";
+  ASSERT_TRUE(files.Remove("bob", bob.id));
+  EXPECT_FALSE((*content)->Has(bob.sha256));
+  EXPECT_TRUE((*content)->Has(old.sha256));
+  // What a server left that was killed between both, and a file whose time is over.
+  const auto orphan = (*content)->Put("orphan");
+  const std::string record = folder->path() + "/files/ann/" + old.id + ".json";
+  const auto text = ReadFile(record);
+  ASSERT_TRUE(text);
+  const std::string expires = fmt::format("\"expires_at\":{}", old.expires);
+  ASSERT_THAT(*text, HasSubstr(expires));
+  ASSERT_TRUE(WriteFileAtomic(record, ReplaceAll(*text, expires, "\"expires_at\":1"), 0600));
+  files.Sweep();
+  EXPECT_FALSE((*content)->Has(*orphan));
+  EXPECT_FALSE((*content)->Has(old.sha256));
+  EXPECT_NE(access(record.c_str(), F_OK), 0);
+}
+
+// What a client does that reads when it is let.
+class SlowExchange final : public HttpExchange {
+ public:
+  const HttpRequest& request() const override { return request_; }
+  void Reply(HttpResponse) override {}
+  void SendHead(int, HttpHeaders) override {}
+  Status SendChunk(std::string_view) override {
+    if (!std::exchange(asked_, true)) sends.set_value();
+    reads_.wait();
+    return {};
+  }
+  void Finish() override {}
+  void Abort() override {}
+  bool client_gone() const override { return false; }
+
+  std::promise<void> sends, reads;
+
+ private:
+  const HttpRequest request_;
+  bool asked_ = false;
+  const std::shared_future<void> reads_ = reads.get_future().share();
+};
+
+// SRV-60: a run of any length may be followed by a client that reads nothing.
+TEST(EventStreamTest, WhoeverPushesCanWaitForTheReader) {
+  const auto exchange = std::make_shared<SlowExchange>();
+  EventStream stream(exchange, {});
+  stream.Open({});
+  stream.Push("first");
+  exchange->sends.get_future().wait();
+  stream.Push("second");
+  stream.WaitForRoom();  // there is some
+  stream.Push(std::string(2u << 20, 'x'));
+  auto waits = std::async(std::launch::async, [&] { stream.WaitForRoom(); });
+  EXPECT_EQ(waits.wait_for(Millis(50)), std::future_status::timeout);
+  exchange->reads.set_value();
+  waits.get();
+  stream.Close();
 }
 
 // SRV-45

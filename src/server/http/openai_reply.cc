@@ -22,7 +22,12 @@ constexpr StatusRow kStatuses[] = {
     {5, 502, "upstream_error"},        {8, 502, "upstream_error"},
     {10, 402, "limit_error"},          {16, 409, "invalid_request_error"}};
 
+// What fails on the side of the server, though the program ends with the code of the user's fault.
+constexpr StatusRow kDiskFailed{4, 500, "server_error"}, kMissingHere{12, 503, "server_error"};
+
 const StatusRow* RowOf(ErrorCode code) {
+  if (code == ErrorCode::kIo) return &kDiskFailed;
+  if (code == ErrorCode::kUnavailable) return &kMissingHere;
   const int exit = ExitCode(code);
   for (const StatusRow& row : kStatuses) {
     if (row.exit == exit) return &row;
@@ -104,8 +109,15 @@ int HttpStatusOf(ErrorCode code) {
 
 HttpHeaders AgainHeaders(ErrorCode code) {
   if (code == ErrorCode::kRateLimited) return {{"Retry-After", "5"}};
-  if (HttpStatusOf(code) < 500 || driver::MayPass(code)) return {};
+  // Another server, or a disk with room again, may do it.
+  const bool here = code == ErrorCode::kIo || code == ErrorCode::kUnavailable;
+  if (HttpStatusOf(code) < 500 || here || driver::MayPass(code)) return {};
   return {{"X-Should-Retry", "false"}};  // OpenAI's clients heed it
+}
+
+Error ErrorFor(const ServerKey& key, const Error& error) {
+  if (error.code != ErrorCode::kIo || key.Has(Scope::kAdmin)) return error;
+  return {error.code, "the server cannot read or write its own files"};
 }
 
 ErrorCode NamedError(std::string_view name) {

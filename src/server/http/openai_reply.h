@@ -17,6 +17,7 @@
 #include "base/net/http_listener.h"
 #include "base/result.h"
 #include "server/http/answers.h"
+#include "server/key_ring.h"
 
 namespace dossier::server {
 
@@ -42,6 +43,8 @@ int HttpStatusOf(ErrorCode code);
 // What tells clients whether the same request may succeed later: they try 429 and 5xx again, and
 // pay again.
 HttpHeaders AgainHeaders(ErrorCode code);
+// What a client is told of `error`: of the server's own files only an admin hears more.
+Error ErrorFor(const ServerKey& key, const Error& error);
 // The code that ErrorName gives; kFailed for another name.
 ErrorCode NamedError(std::string_view name);
 JsonObject ErrorJson(const Error& error);

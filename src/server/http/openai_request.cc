@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "base/net/near_host.h"
@@ -79,12 +80,11 @@ Result<std::optional<std::int64_t>> CountField(const Json& object, std::string_v
   if (value && *value < 0) return Wrong(fmt::format("{}{}", path, key), "must not be below 0");
   return value;
 }
-// A limit: above 0.
 template <typename Value>
-Result<std::optional<Value>> AboveZero(Result<std::optional<Value>> read, std::string_view path,
-                                       std::string_view key) {
-  if (!read || !*read || **read > 0) return read;
-  return Wrong(fmt::format("{}{}", path, key), "must be above 0");
+Result<std::optional<Value>> AsLimit(Result<std::optional<Value>> read, std::string_view path,
+                                     std::string_view key) {
+  if (!read || !*read || IsLimit(static_cast<double>(**read))) return read;
+  return Wrong(fmt::format("{}{}", path, key), kNoLimit);
 }
 
 Result<bool> FlagField(const Json& object, std::string_view path, std::string_view key) {
@@ -230,19 +230,30 @@ class Reader {
   Status AddFile(const Json& part, const std::string& path, Turn* turn) {
     const Json* file = Find(part, "file");
     if (!file) return Wrong(path + ".file", "is missing");
-    RequestDocument document;
-    if (const std::string id = TextAt(*file, "file_id"); !id.empty()) {
+    const std::string id = TextAt(*file, "file_id");
+    return id.empty() ? AddSentFile(*file, path, turn) : AddUpload(id, path, turn);
+  }
+
+  // However often it is named, it is one document.
+  Status AddUpload(const std::string& id, const std::string& path, Turn* turn) {
+    const auto [known, is_new] = uploads_.try_emplace(id);
+    if (is_new) {
       auto found = reading_.file(id);
       if (!found) return Wrong(path + ".file.file_id", found.error().message);
-      document = std::move(*found);
-    } else {
-      const auto data = FindString(*file, "file_data");
-      auto bytes = data ? DecodeBase64(*data) : std::nullopt;
-      if (!bytes) return Wrong(path + ".file.file_data", "must be base64, or give a file_id");
-      document.name = TextAt(*file, "filename");
-      if (document.name.empty()) document.name = fmt::format("file-{}", out_.documents.size() + 1);
-      document.text = std::move(*bytes);
+      known->second = found->name;
+      out_.documents.push_back(std::move(*found));
     }
+    turn->blocks.push_back({.text = fmt::format("[{}: in context]", known->second)});
+    return {};
+  }
+
+  Status AddSentFile(const Json& file, const std::string& path, Turn* turn) {
+    RequestDocument document{.name = TextAt(file, "filename")};
+    const auto data = FindString(file, "file_data");
+    auto bytes = data ? DecodeBase64(*data) : std::nullopt;
+    if (!bytes) return Wrong(path + ".file.file_data", "must be base64, or give a file_id");
+    if (document.name.empty()) document.name = fmt::format("file-{}", out_.documents.size() + 1);
+    document.text = std::move(*bytes);
     turn->blocks.push_back({.text = fmt::format("[{}: in context]", document.name)});
     out_.documents.push_back(std::move(document));
     return {};
@@ -279,6 +290,7 @@ class Reader {
   ChatRequest& out_;
   std::size_t number_ = 0, parts_ = 0;
   Asked asked_;
+  std::map<std::string, std::string> uploads_;  // by id, the names of their documents
 };
 
 Status ReadTools(const Json& body, ChatRequest& out) {
@@ -367,12 +379,12 @@ Status ReadExtra(const Json& body, const RequestReading& reading, ChatRequest& o
     }
     if (!out.mode) return Wrong("dossier.mode", "must be auto, direct or recursive");
   }
-  DOSSIER_ASSIGN_OR_RETURN(out.max_calls, AboveZero(CountField(*extra, "dossier.", "max_calls"),
-                                                    "dossier.", "max_calls"));
   DOSSIER_ASSIGN_OR_RETURN(
-      out.max_usd, AboveZero(NumberField(*extra, "dossier.", "max_usd"), "dossier.", "max_usd"));
-  DOSSIER_ASSIGN_OR_RETURN(out.max_time_s, AboveZero(NumberField(*extra, "dossier.", "max_time_s"),
-                                                     "dossier.", "max_time_s"));
+      out.max_calls, AsLimit(CountField(*extra, "dossier.", "max_calls"), "dossier.", "max_calls"));
+  DOSSIER_ASSIGN_OR_RETURN(
+      out.max_usd, AsLimit(NumberField(*extra, "dossier.", "max_usd"), "dossier.", "max_usd"));
+  DOSSIER_ASSIGN_OR_RETURN(out.max_time_s, AsLimit(NumberField(*extra, "dossier.", "max_time_s"),
+                                                   "dossier.", "max_time_s"));
   DOSSIER_ASSIGN_OR_RETURN(const auto depth, CountField(*extra, "dossier.", "max_depth"));
   if (depth) out.max_depth = static_cast<int>(std::min<std::int64_t>(*depth, 16));
   DOSSIER_ASSIGN_OR_RETURN(out.detached, FlagField(*extra, "dossier.", "detach"));

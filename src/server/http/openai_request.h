@@ -33,6 +33,8 @@ struct RequestDocument {
   std::string name;
   std::string text;
   std::string path;  // instead of a text: a file of this machine
+  // Of `path`. kUpload: the server keeps it there for its owner, and it is known by `name` alone.
+  enum class Origin : std::uint8_t { kMachine, kUpload } origin = Origin::kMachine;
 };
 
 struct ChatRequest {
@@ -71,6 +73,11 @@ struct RequestReading {
 };
 
 Result<ChatRequest> ReadChatRequest(const Json& body, const RequestReading& reading);
+
+// Whether a sum of money, a number of calls or of seconds can limit a run: above it, what it is
+// counted in might not hold it.
+inline bool IsLimit(double value) { return value > 0 && value <= 1e9; }
+inline constexpr std::string_view kNoLimit = "must be above 0 and at most 1,000,000,000";
 
 // Makes `request.question` of its messages: how to answer, what was said before, and what the user
 // said last. Earlier turns become a document.

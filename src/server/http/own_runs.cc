@@ -71,9 +71,20 @@ class OwnRunsOf final : public StoredRuns {
   Status ForEachEvent(const std::string& run, std::int64_t after,
                       const store::Journal::SeeEvent& see) override {
     DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
-    return journal->ForEachEvent(run, [&](const store::StoredEvent& event) -> Status {
-      return event.seq > after ? see(event) : Status();
-    });
+    if (after <= 0) return journal->ForEachEvent(run, see);
+    // A follower looks often and has seen most of a long run: only what is new is read.
+    while (true) {
+      const auto event = journal->EventAt(run, after + 1);
+      if (!event && event.error().code == ErrorCode::kNotFound) return {};
+      if (!event) return tl::unexpected(event.error());
+      const std::string data = ToJson(event->data);
+      DOSSIER_RETURN_IF_ERROR(see({.seq = event->seq,
+                                   .time = event->time,
+                                   .call = event->call,
+                                   .type = event->type,
+                                   .data = data}));
+      after = event->seq;
+    }
   }
   bool GoesOn(const std::string& run) override { return StatusOf(run) == "running"; }
   RunNews NewsOf(const std::string&, const CancelToken& stop) override {

@@ -76,6 +76,7 @@ void StoredResponse::Finish(JsonObject object, std::string_view said) {
     ended_ = true;
     stop_ = nullptr;
     Write({{"end", object_}, {"said", said}});
+    file_ = UniqueFd();
   }
   changed_.notify_all();
 }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/random.h"
-#include "base/task_group.h"
 #include "base/text/parse.h"
 #include "server/http/openai_reply.h"
 #include "server/http/response_book.h"
@@ -54,6 +53,12 @@ class Response : public std::enable_shared_from_this<Response> {
     watch.on_text = [this](std::string_view text) { TellText(text); };
     const auto answered = answering_->Make(std::move(request_), watch);
     answered ? Succeed(*answered) : Fail(answered.error());
+    if (streamed_) answering_->stream().Close();
+  }
+
+  // Instead of Work, where the last place was taken meanwhile.
+  void Refuse() {
+    Fail(Error{ErrorCode::kRateLimited, "too many requests are running and waiting"});
     if (streamed_) answering_->stream().Close();
   }
 
@@ -139,6 +144,7 @@ class ResponsesApi {
       : shared_(shared), book_(shared.workspace.options().data_folder + "/server/responses") {}
 
   void Create(const std::shared_ptr<Call>& call) {
+    if (shared_.front.work().full()) return call->FailBusy();
     auto body = call->Body();
     if (!body) return call->Fail(body.error());
     const std::string previous = TextAt(*body, "previous_response_id");
@@ -162,15 +168,19 @@ class ResponsesApi {
     if (call->Query("stream") != "true") return call->Reply(200, (*stored)->Object());
     const std::int64_t after =
         ExactNumber<std::int64_t>(call->Query("starting_after")).value_or(-1);
-    const auto answering = std::make_shared<Answering>(shared_, call, Answering::Leaving::kCancels);
-    answering->stream().Open(call->Answering(200, {{"Content-Type", "text/event-stream"}}));
     // No place in the queue: what it waits for may be what fills it.
-    aside_.Run([answering, stored = *stored, after] {
-      stored->Read(
-          after, [&](std::string text) { answering->stream().Push(std::move(text)); },
-          answering->cancel());
-      answering->stream().Close();
+    const bool taken = followers_.Submit([this, call, stored = *stored, after] {
+      Answering answering(shared_, call, Answering::Leaving::kCancels);
+      EventStream& stream = answering.stream();
+      stream.Open(call->Answering(200, {{"Content-Type", "text/event-stream"}}));
+      const auto see = [&](std::string text) {
+        stream.Push(std::move(text));
+        stream.WaitForRoom();
+      };
+      stored->Read(after, see, answering.cancel());
+      stream.Close();
     });
+    if (!taken) call->FailBusy();
   }
 
   void Stop(const std::shared_ptr<Call>& call) {
@@ -241,16 +251,13 @@ class ResponsesApi {
         std::make_shared<Response>(std::make_shared<Answering>(shared_, call, leaving), *stored,
                                    std::move(request), std::move(head));
     // Opened first, so that its first event is the first.
-    if (shared_.front.work().full()) return call->FailBusy();
     response->Open(background ? Response::Manner::kBackground : Response::Manner::kWaits);
-    if (!shared_.front.work().Submit([response] { response->Work(); })) {
-      (*stored)->Finish(ResponseJson({}, "failed", nullptr, nullptr), "");
-    }
+    if (!shared_.front.work().Submit([response] { response->Work(); })) response->Refuse();
   }
 
   const Shared shared_;
   ResponseBook book_;
-  TaskGroup aside_;  // last: joined before the rest goes
+  WorkQueue followers_{kFollowers};  // last: it ends before the rest goes
 };
 
 }  // namespace
@@ -258,7 +265,9 @@ class ResponsesApi {
 std::vector<Route> ResponsesRoutes(Shared shared) {
   const auto api = std::make_shared<ResponsesApi>(shared);
   const auto to = [api](void (ResponsesApi::*method)(const std::shared_ptr<Call>&)) {
-    return [api, method](std::shared_ptr<Call> call) { (api.get()->*method)(call); };
+    return [api, method](std::shared_ptr<Call> call) {
+      call->Later([api, method, call] { (api.get()->*method)(call); });
+    };
   };
   return {{"POST", "/v1/responses", Scope::kRun, to(&ResponsesApi::Create), {}},
           {"GET", "/v1/responses/{id}", Scope::kRead, to(&ResponsesApi::Show), {}},

@@ -43,6 +43,9 @@ struct Shared {
   CancelToken draining;  // nothing new is taken
 };
 
+// Those who follow the events of runs, and of responses. Each has two threads.
+inline constexpr WorkLimits kFollowers{.running = 128, .waiting = 0};
+
 std::vector<Route> ChatRoutes(Shared shared);
 std::vector<Route> ResponsesRoutes(Shared shared);
 std::vector<Route> FilesRoutes(Shared shared);

@@ -150,8 +150,8 @@ Result<AgainWish> ReadAgainWish(const Json& body, std::string run, Taken taken) 
                            .model = TextAt(body, "model"),
                            .code = TextAt(body, "code")},
                  .max_usd = FindNumber(body, "max_usd")};
-  if (Find(body, "max_usd") && !(wish.max_usd.value_or(0) > 0)) {
-    return MakeError(ErrorCode::kInvalidArgument, "max_usd: must be above 0");
+  if (Find(body, "max_usd") && !IsLimit(wish.max_usd.value_or(0))) {
+    return MakeError(ErrorCode::kInvalidArgument, "max_usd: {}", kNoLimit);
   }
   DOSSIER_ASSIGN_OR_RETURN(wish.fork_at, CountAt(body, "at", 0));
   DOSSIER_ASSIGN_OR_RETURN(wish.max_calls, CountAt(body, "max_calls", 1));

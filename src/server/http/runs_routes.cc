@@ -19,7 +19,9 @@ namespace {
 
 constexpr std::size_t kPage = 50, kMostOnPage = 500;
 constexpr std::string_view kRunFields[] = {"question", "text", "context", "max_usd", "max_calls"};
-constexpr Millis kRunsComment{15'000};  // silence after which a comment is sent
+constexpr Millis kRunsComment{15'000};           // silence after which a comment is sent
+constexpr std::size_t kEventsAtOnce = 1u << 20;  // bytes that a follower's events are read in
+constexpr WorkLimits kOrders{.running = 4, .waiting = 64};
 
 // How many runs a page of the list has. Errors: kInvalidArgument.
 Result<std::size_t> ListLimit(const std::string& given) {
@@ -94,9 +96,8 @@ class RunsApi {
                    .max_usd = FindNumber(*body, "max_usd"),
                    .max_calls = FindInt(*body, "max_calls")};
       for (const char* key : {"max_usd", "max_calls"}) {
-        if (Find(*body, key) && !(FindNumber(*body, key).value_or(0) > 0)) {
-          return call->Fail(400, fmt::format("{}: must be above 0", key), "invalid_value",
-                            Json(key));
+        if (Find(*body, key) && !IsLimit(FindNumber(*body, key).value_or(0))) {
+          return call->Fail(400, fmt::format("{}: {}", key, kNoLimit), "invalid_value", Json(key));
         }
       }
       if (!wish.context.empty() && !call->key().Has(Scope::kAdmin)) {
@@ -180,10 +181,11 @@ class RunsApi {
   // All events so far, and then each as it comes, until the run has ended.
   void Events(const std::shared_ptr<Call>& call) {
     const std::string last(call->request().Header("last-event-id"));
-    const std::int64_t after =
-        ExactNumber<std::int64_t>(last.empty() ? call->Query("after") : last).value_or(0);
+    constexpr std::int64_t kMost = std::int64_t{1} << 62;
+    const std::int64_t after = std::min(
+        kMost, ExactNumber<std::int64_t>(last.empty() ? call->Query("after") : last).value_or(0));
     // No place in the queue: it does no work, and there may be many.
-    aside_.Run([this, call, after] {
+    const bool taken = followers_.Submit([this, call, after] {
       const auto run = Visible(call);
       if (!run) return call->Fail(run.error());
       EventStream stream(call->exchange(),
@@ -194,6 +196,7 @@ class RunsApi {
       stream.Open(call->Answering(200, {{"Content-Type", "text/event-stream"}}));
       Follow(stream, call->key(), *run, after);
     });
+    if (!taken) call->FailBusy();
   }
 
   void Export(const std::shared_ptr<Call>& call) {
@@ -208,13 +211,14 @@ class RunsApi {
 
   // Beside the queue, too: what is at work may be what fills it.
   void Cancel(const std::shared_ptr<Call>& call) {
-    aside_.Run([this, call] {
+    const bool taken = orders_.Submit([this, call] {
       const auto run = Visible(call);
       if (!run) return call->Fail(run.error());
       auto told = runs_->Cancel(*run);
       if (!told) return call->Fail(told.error());
       call->Reply(told->status, std::move(told->body));
     });
+    if (!taken) call->FailBusy();
   }
 
   void Resume(const std::shared_ptr<Call>& call) { TakeUp(call, Taken::kItself); }
@@ -321,20 +325,23 @@ class RunsApi {
       // Both before the events: none comes behind them unseen.
       const RunNews news = runs_->NewsOf(run, shared_.draining);
       const bool goes_on = runs_->GoesOn(run);
-      std::vector<std::string> texts;
+      std::string texts;
       const auto see = [&](const store::StoredEvent& event) -> Status {
+        if (texts.size() > kEventsAtOnce) return MakeError(ErrorCode::kPartial, "there are more");
         after = event.seq;
         // Of a run that was imported a type is what its file says.
         std::string type(event.type);
         std::erase_if(type, [](char c) { return c != '.' && c != '_' && !(c >= 'a' && c <= 'z'); });
-        texts.push_back(fmt::format(
+        texts += fmt::format(
             "id: {}\nevent: {}\ndata: {{\"seq\":{},\"time\":{},\"call\":{},\"data\":{}}}\n\n",
             event.seq, type, event.seq, ToJson(Json(event.time)), event.call,
-            ShownData(key, event)));
+            ShownData(key, event));
         return {};
       };
       const Status read = runs_->ForEachEvent(run, after, see);
-      for (std::string& text : texts) stream.Push(std::move(text));
+      stream.Push(std::move(texts));
+      stream.WaitForRoom();
+      if (!read && read.error().code == ErrorCode::kPartial) continue;
       const bool away = !read && read.error().code == ErrorCode::kNetwork;
       if (!goes_on && !away) {
         stream.Push("event: end\ndata: {}\n\n");
@@ -351,7 +358,7 @@ class RunsApi {
 
   const Shared shared_;
   const std::unique_ptr<StoredRuns> runs_;
-  TaskGroup aside_;  // last: joined before the rest goes
+  WorkQueue followers_{kFollowers}, orders_{kOrders};  // last: they end before the rest goes
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "server/http/work_queue.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace dossier::server {
@@ -22,7 +23,15 @@ bool WorkQueue::Submit(std::function<void()> work) {
   waiting_.push_back(std::move(work));
   // A thread more only where all are at work: a quiet server has few.
   if (running_ + waiting_.size() > threads_.size() && threads_.size() < limits_.running) {
-    threads_.emplace_back([this] { Work(); });
+    try {
+      threads_.emplace_back([this] { Work(); });
+    } catch (const std::system_error&) {
+      // The system has no thread more: where it may wait, those that there are do it later.
+      if (threads_.empty() || waiting_.size() > limits_.waiting) {
+        waiting_.pop_back();
+        return false;
+      }
+    }
   }
   changed_.notify_one();
   return true;

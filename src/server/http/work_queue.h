@@ -31,7 +31,7 @@ class WorkQueue {
   explicit WorkQueue(WorkLimits limits);
   ~WorkQueue();  // takes nothing new, waits for what there is
 
-  // False: both are full, or the queue drains.
+  // False: both are full, the queue drains, or the system has no thread for it.
   bool Submit(std::function<void()> work);
   // From now on nothing is taken. Waits so long for what there is.
   bool Drain(Millis most);

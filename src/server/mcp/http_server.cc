@@ -242,7 +242,12 @@ class Server final : public HttpServer {
 
   bool IsLocalName(std::string_view host) const {
     if (host == "localhost" || host == "127.0.0.1" || host == "[::1]" || host == "::1") return true;
-    return std::ranges::find(options_.allow_hosts, host) != options_.allow_hosts.end();
+    if (host == options_.address.host || host == fmt::format("[{}]", options_.address.host)) {
+      return true;
+    }
+    return std::ranges::any_of(options_.allow_hosts, [&](const std::string& allowed) {
+      return ToLowerAscii(allowed) == host;
+    });
   }
 
   // Host and Origin: whoever comes by another name is a page that was made to look local.

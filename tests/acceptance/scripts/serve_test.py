@@ -298,6 +298,8 @@ class Manners(ServeCase):
             ({"model": "no-such-model", "messages": user}, 404, "model"),
             ({"model": "scripted", "messages": user, "dossier": {"max_usd": -5}}, 400, "dossier.max_usd"),
             ({"model": "scripted", "messages": user, "dossier": {"max_calls": 0}}, 400, "dossier.max_calls"),
+            ({"model": "scripted", "messages": user, "dossier": {"max_usd": 1e11}}, 400, "dossier.max_usd"),
+            ({"model": "scripted", "messages": user, "dossier": {"max_time_s": 1e300}}, 400, "dossier.max_time_s"),
             ({"model": "scripted", "messages": user, "dossier": {"max_usdd": 1}}, 400, "dossier"),
         ]
         for body, status, param in rows:
@@ -315,6 +317,70 @@ class Manners(ServeCase):
             plug.sendall((f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {client.key}\r\n"
                           "Expect: 100-continue\r\nContent-Length: 2000000\r\n\r\n").encode())
             self.assertIn(b" 413 ", plug.recv(1000))
+
+    def test_a_body_that_nobody_reads_is_not_taken(self):
+        """SRV-41: else whoever has no key fills the memory."""
+        client = self.server()
+        for line in ("GET /healthz", "GET /viewer.js", "GET /v1/models", "DELETE /v1/files/x"):
+            with socket.create_connection(("127.0.0.1", client.port), 30) as plug:
+                plug.sendall((f"{line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {client.key}\r\n"
+                              "Expect: 100-continue\r\nContent-Length: 67108864\r\n\r\n").encode())
+                self.assertIn(b" 413 ", plug.recv(1000), line)
+        self.assertEqual(client.ask("GET", "/healthz", "{}")[0], 200)   # as some clients send
+
+    def test_a_refusal_reaches_a_client_that_is_still_sending(self):
+        """SRV-41: the server reads on for a while, else the connection breaks."""
+        client = self.server("--max-body", "1M")
+        for key, status in (("dsk_" + "a" * 52, 401), (client.key, 413)):
+            self.assertEqual(Client(client.port, key).ask("POST", "/v1/chat/completions", b"x" * (30 << 20))[0], status)
+
+    def test_clients_that_read_nothing_hold_up_nobody(self):
+        """SRV-42: as many as the listener has threads, and more, without a key."""
+        client = self.server()
+        for _ in range(6):
+            plug = socket.create_connection(("127.0.0.1", client.port), 30)
+            self.addCleanup(plug.close)
+            plug.sendall(b"GET /viewer.js HTTP/1.1\r\nHost: localhost\r\n\r\n" * 150)
+            plug.recv(1)
+        began = time.monotonic()
+        for _ in range(20):
+            self.assertEqual(client.ask("GET", "/healthz")[0], 200)
+        self.assertLess(time.monotonic() - began, 20)
+
+    def test_followers_are_bounded(self):
+        """SRV-42, SRV-61: each takes two threads."""
+        client = self.server()
+        self.addCleanup(self.process.kill)   # ends the slow run
+        connection, _ = client.open("POST", "/v1/chat/completions", {
+            "model": "scripted", "stream": True, "messages": [{"role": "user", "content": "be slow"}]})
+        self.addCleanup(connection.close)
+        self.wait_until(lambda: client.ask("GET", "/api/v1/runs?status=running")[1]["runs"])
+        path = f"/api/v1/runs/{self.runs()[0]['run']}/events"
+        followers = [client.open("GET", path) for _ in range(128)]
+        self.assertEqual({response.status for _, response in followers}, {200})
+        status, body, headers = client.ask("GET", path)
+        self.assertEqual((status, body["error"]["code"], headers["Retry-After"]), (429, "server_busy", "5"))
+        for connection, response in followers:
+            response.close()
+            connection.close()
+
+        def taken():
+            connection, response = client.open("GET", path)
+            connection.close()
+            response.close()
+            return response.status == 200
+        self.wait_until(taken)
+
+    def test_names_of_the_server(self):
+        """SRV-5, SRV-40: in any case, and the address that it was told to listen on."""
+        client = self.server("--allow-host", "Box.Example")
+        self.assertEqual(client.ask("GET", "/healthz", Host="box.example")[0], 200)
+        process = self.start("serve", "--bind", "127.0.0.2:0", *self.script(REPLIES))
+        port = re.search(r"http://127\.0\.0\.2:(\d+)", process.stderr.readline())[1]
+        connection = http.client.HTTPConnection("127.0.0.2", int(port), timeout=60)
+        connection.request("GET", "/healthz")
+        self.assertEqual(connection.getresponse().status, 200)
+        connection.close()
 
     def test_what_is_too_much_is_told_so(self):
         """SRV-42, SRV-A13: exactly as many are taken as there is place for."""
@@ -505,6 +571,33 @@ class Chat(ServeCase):
         self.assertEqual(client.ask("GET", f"/v1/files/{file['id']}/content")[1], "one two three")
         self.assertEqual(client.ask("DELETE", f"/v1/files/{file['id']}")[1]["deleted"], True)
         self.assertEqual(client.ask("GET", "/v1/files")[1]["data"], [])
+
+    def test_a_file_is_read_once_however_often_it_is_named(self):
+        """SRV-51, SRV-57: a request of 10 KB took gigabytes."""
+        client = self.server()
+        file = client.upload("a.txt", b"a line of text\n" * 300_000)[1]
+        parts = [{"type": "text", "text": "How long?"}] + [{"type": "file", "file": {"file_id": file["id"]}}] * 120
+        status, answer, _ = client.ask("POST", "/v1/chat/completions", {
+            "model": "dossier", "messages": [{"role": "user", "content": parts}]})
+        self.assertEqual(status, 200, answer)
+        contexts = self.events(answer["dossier"]["run"])[0]["data"]["contexts"]
+        self.assertEqual([one["name"] for one in contexts], ["a.txt"])
+        peak = re.search(r"VmHWM:\s*(\d+) kB", pathlib.Path(f"/proc/{self.process.pid}/status").read_text())
+        self.assertLess(int(peak[1]), 200 << 10)
+
+    def test_deleted_files_and_broken_uploads_leave_nothing(self):
+        """SRV-57"""
+        server = self.home / "data/dossier/server"
+        (server / "uploads").mkdir(parents=True)
+        for name, age in (("old", 7_200), ("young", 60)):
+            (server / "uploads" / name).write_text("half")
+            os.utime(server / "uploads" / name, (time.time() - age,) * 2)
+        client = self.server()
+        self.assertEqual([path.name for path in (server / "uploads").iterdir()], ["young"])
+        file = client.upload("a.txt", b"for nobody else")[1]
+        self.assertTrue([path for path in (server / "bodies").rglob("*") if path.is_file()])
+        client.ask("DELETE", f"/v1/files/{file['id']}")
+        self.assertEqual([path for path in (server / "bodies").rglob("*") if path.is_file()], [])
 
     IMAGES = [
         {"purpose": "subcall", "reply": "two dots", "times": "always"},
@@ -712,6 +805,23 @@ class Responses(ServeCase):
         self.assertEqual(client.ask("GET", f"/v1/responses/{first['id']}")[0], 404)
         for body in ({"conversation": "c"}, {"tools": [{"type": "web_search"}]}, {"input": 7}):
             self.assertEqual(client.ask("POST", "/v1/responses", {"model": "scripted", "input": "x", **body})[0], 400)
+
+    def test_what_finds_no_place_leaves_nothing(self):
+        """SRV-42, SRV-56"""
+        go_on = threading.Event()
+        self.addCleanup(go_on.set)
+        provider = self.serve(lambda handler, body: go_on.wait(60) and harness.reply(handler, body, "hello"))
+        client = self.server("--max-running", "1", "--max-queue", "1", model=["-m", "some-model", "--base-url", provider.url])
+        asked = {"model": "some-model", "input": "hi", "background": True}
+        for _ in range(2):
+            self.assertEqual(client.ask("POST", "/v1/responses", asked)[0], 200)
+        open_files = lambda: len(os.listdir(f"/proc/{self.process.pid}/fd"))  # noqa: E731
+        before = open_files()
+        for more in ({}, {"stream": True}, {"background": False}) * 5:
+            status, _, headers = client.ask("POST", "/v1/responses", {**asked, **more})
+            self.assertEqual((status, headers["Retry-After"]), (429, "5"))
+        self.assertLess(open_files(), before + 5)
+        self.assertEqual(len(list((self.home / "data/dossier/server/responses").iterdir())), 2)
 
     def test_in_the_background(self):
         """SRV-56: queued at once, cancelled by its id, and there after a restart."""
