@@ -59,8 +59,10 @@ class ReplyStream {
   std::optional<Failure::Retry> retry() const { return retry_; }
 
  protected:
-  // The place for the arguments of a tool call that come in pieces. Errors: an impossible index.
-  Result<std::size_t> ToolCallAt(std::int64_t index);
+  // The place of the tool call that a piece with this index and id belongs to; calls stand in the
+  // order of their indexes. Some servers give every call the same index: another id is another
+  // call. Errors: an impossible index, more than kMostToolCalls.
+  Result<std::size_t> ToolCallAt(std::int64_t index, std::string_view id);
   // Something of the reply arrived: what was said of its usage before is of a part.
   void Grew() {
     started_ = true;
@@ -71,6 +73,7 @@ class ReplyStream {
 
   Reply reply_;
   std::vector<std::string> arguments_;  // of reply_.tool_calls, as text
+  std::vector<std::int64_t> indexes_;   // of reply_.tool_calls, as the server counts them
   bool finished_ = false, started_ = false, closed_ = false;
   std::optional<Failure::Retry> retry_;
 };
