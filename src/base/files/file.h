@@ -49,7 +49,8 @@ Result<std::string> ReadAll(int fd, std::string_view name, std::uint64_t max_byt
 
 // Writes `path` through a temporary file beside it, fsync and rename: readers see the old or the
 // new content, never a mix; on failure the old file stays and nothing half-made is left.
-// A device or pipe (/dev/null, /dev/stdout) is written to, never replaced.
+// A device or pipe (/dev/null) is written to, never replaced; a link to a file is replaced itself.
+// For a file that the user named see output_file.h.
 Status WriteFileAtomic(const std::string& path, std::string_view content, unsigned mode = 0644);
 
 // Writes all of `content` to `fd`: short writes are continued, interrupted ones repeated.

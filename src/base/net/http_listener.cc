@@ -1,9 +1,12 @@
 #include "base/net/http_listener.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -17,6 +20,7 @@
 #include <set>
 #include <thread>
 
+#include "base/files/file.h"
 #include "base/text/text.h"
 
 namespace dossier {
@@ -47,6 +51,8 @@ struct Core {
   std::set<Connection*> open;
   bool closing = false;
 };
+
+const HttpHeaders kTryLater = {{"Retry-After", "1"}};
 
 std::string HeadText(int status, const HttpHeaders& headers) {
   std::string head =
@@ -90,7 +96,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   // Ends a connection that is one too many.
   void TurnAway() {
-    const std::string text = LastText({.status = 503, .headers = {{"Retry-After", "1"}}});
+    const std::string text = LastText({.status = 503, .headers = kTryLater});
     std::string_view rest = text;
     (void)SendSome(&rest);
     Shutdown();
@@ -429,12 +435,32 @@ void Connection::Hand() {
                                             std::exchange(request_, HttpRequest()), keep_alive_));
 }
 
+// So many that what they ask for still finds descriptors.
+std::size_t MostConnections(std::size_t wanted) {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return wanted;
+  const std::size_t room = files.rlim_cur / 4 * 3;
+  return wanted == 0 ? room : std::min(wanted, room);
+}
+
+// Whether an accept failed for want of something that connections give back.
+bool IsShortage(const Failure& failure) {
+  constexpr int kShortages[] = {EMFILE, ENFILE, ENOBUFS, ENOMEM};
+  return std::find(std::begin(kShortages), std::end(kShortages), failure.value()) !=
+         std::end(kShortages);
+}
+
+UniqueFd OpenSpare() { return UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+
 class Listener final : public HttpListener {
  public:
   Listener(std::shared_ptr<Core> core, tcp::acceptor acceptor)
       : core_(std::move(core)),
         acceptor_(std::move(acceptor)),
-        port_(acceptor_.local_endpoint().port()) {
+        port_(acceptor_.local_endpoint().port()),
+        most_(MostConnections(core_->options.max_connections)),
+        spare_(OpenSpare()),
+        rest_(core_->io) {
     Accept();
     for (int i = 0; i < std::max(1, core_->options.threads); ++i) {
       threads_.emplace_back([core = core_] { core->io.run(); });
@@ -448,6 +474,7 @@ class Listener final : public HttpListener {
       for (Connection* connection : core_->open) connection->Shutdown();
       Failure ignored;
       acceptor_.close(ignored);
+      rest_.cancel();
     }
     // No io.stop(): what waits must end and let go of its connection, which holds the core.
     for (std::thread& thread : threads_) thread.join();
@@ -463,8 +490,40 @@ class Listener final : public HttpListener {
     acceptor_.async_accept(asio::make_strand(core_->io),
                            [this](Failure failure, tcp::socket socket) {
                              if (!failure) Serve(std::move(socket));
-                             Accept();
+                             IsShortage(failure) ? Rest() : Accept();
                            });
+  }
+
+  // A client that cannot be accepted stays at the door, and the next accept would fail at once.
+  void Rest() {
+    constexpr int kMostAtOnce = 64;
+    std::lock_guard lock(core_->mutex);
+    if (core_->closing) return;
+    for (int i = 0; i < kMostAtOnce && TurnOneAway(); ++i) {
+    }
+    rest_.expires_after(std::chrono::milliseconds(100));
+    rest_.async_wait([this](Failure) { Accept(); });
+  }
+
+  // By the spare descriptor. False: nobody waits, or there is no spare one now.
+  bool TurnOneAway() {
+    if (!spare_.valid()) spare_ = OpenSpare();
+    if (!spare_.valid()) return false;
+    spare_.Reset();
+    UniqueFd client(
+        ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    const bool came = client.valid();
+    if (came) {
+      const std::string answer =
+          HeadText(503, kTryLater) + "Content-Length: 0\r\n" + "Connection: close\r\n\r\n";
+      ::send(client.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
+      ::shutdown(client.get(), SHUT_WR);
+      char request[kHeadPiece];  // left unread, it would take the answer back
+      (void)::recv(client.get(), request, sizeof(request), 0);
+    }
+    client.Reset();
+    spare_ = OpenSpare();
+    return came;
   }
 
   void Serve(tcp::socket socket) {
@@ -476,13 +535,15 @@ class Listener final : public HttpListener {
       std::lock_guard lock(core_->mutex);
       open = core_->open.size();
     }
-    const std::size_t most = core_->options.max_connections;
-    most > 0 && open > most ? connection->TurnAway() : connection->ReadNext();
+    most_ > 0 && open > most_ ? connection->TurnAway() : connection->ReadNext();
   }
 
   const std::shared_ptr<Core> core_;
   tcp::acceptor acceptor_;
   const int port_;
+  const std::size_t most_;  // connections; 0: any number
+  UniqueFd spare_;          // given up to answer a client that there is no descriptor for
+  asio::steady_timer rest_;
   std::vector<std::thread> threads_;
 };
 
@@ -500,6 +561,7 @@ Result<tcp::acceptor> Listen(asio::io_context& io, const HttpListenerOptions& op
   if (!failure) acceptor.set_option(tcp::acceptor::reuse_address(true), failure);
   if (!failure) acceptor.bind(endpoint, failure);
   if (!failure) acceptor.listen(1024, failure);
+  if (!failure) acceptor.non_blocking(true, failure);
   if (failure) return fail(failure);
   return acceptor;
 }

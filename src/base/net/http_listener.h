@@ -68,7 +68,9 @@ struct HttpListenerOptions {
   int threads = 2;
   std::uint64_t max_body = 256u << 20;  // bytes; larger requests get 413
   std::uint32_t max_head = 64u << 10;   // bytes; larger ones get 431
-  std::size_t max_connections = 0;      // further clients get 503; 0: any number
+  // Further clients get 503; 0: any number. Never more than three quarters of the files that the
+  // process may open (RLIMIT_NOFILE) as the listener starts.
+  std::size_t max_connections = 0;
   // Unset: no limit. How long a head may take from its first byte; how long a body may be silent,
   // which gets 408; how long a connection may rest between two requests; how long a client may
   // leave what is sent to it unread before it is cut off.

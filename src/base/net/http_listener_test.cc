@@ -1,8 +1,10 @@
 #include "base/net/http_listener.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -19,16 +21,29 @@ namespace dossier {
 namespace {
 
 using ::dossier::testing::FailsWith;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-UniqueFd Dial(int port) {
+// A socket that waits no longer than 10 seconds for bytes.
+UniqueFd Caller() {
   UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const timeval longest{.tv_sec = 10, .tv_usec = 0};
+  EXPECT_EQ(setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof(longest)), 0);
+  return fd;
+}
+
+void Connect(int fd, int port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  EXPECT_EQ(connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+}
+
+UniqueFd Dial(int port) {
+  UniqueFd fd = Caller();
+  Connect(fd.get(), port);
   return fd;
 }
 
@@ -318,6 +333,52 @@ TEST(HttpListenerTest, ARefusalIsReadBehindABodyThatIsStillSent) {
   ASSERT_TRUE(WriteAll(fd.get(), fmt::format("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n{}",
                                              kBody, std::string(kBody, 'x'))));
   EXPECT_THAT(ReadUntil(fd.get(), ""), StartsWith("HTTP/1.1 401 "));
+}
+
+// How many files this process may have open, until the end of the scope.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t most) {
+    EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const rlimit low{.rlim_cur = most, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+  }
+  ~FileLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+rlim_t LowestFreeDescriptor() {
+  return static_cast<rlim_t>(UniqueFd(open("/dev/null", O_RDONLY | O_CLOEXEC)).get());
+}
+
+TEST(HttpListenerTest, AClientWithoutADescriptorIsTurnedAwayAndLaterOnesAreServed) {
+  auto listener = Start([](const auto& exchange) { exchange->Reply({}); });
+  const UniqueFd first = Caller(), second = Caller();
+  {
+    const FileLimit none_left(LowestFreeDescriptor());
+    for (const UniqueFd* fd : {&first, &second}) {
+      Connect(fd->get(), listener->port());
+      EXPECT_THAT(ReadUntil(fd->get(), ""),
+                  AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("Retry-After: 1")));
+    }
+  }
+  const UniqueFd third = Dial(listener->port());
+  ASSERT_TRUE(WriteAll(third.get(), "GET / HTTP/1.1\r\n\r\n"));
+  EXPECT_THAT(ReadUntil(third.get(), "\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST(HttpListenerTest, ConnectionsLeaveDescriptorsToTheWork) {
+  std::unique_ptr<HttpListener> listener;
+  const rlim_t most = LowestFreeDescriptor() + 16;
+  {
+    const FileLimit low(most);
+    listener = Start([](const auto& exchange) { exchange->Reply({}); }, {.max_connections = 1024});
+  }
+  std::vector<UniqueFd> clients;
+  for (rlim_t i = 0; i < most / 4 * 3; ++i) clients.push_back(Dial(listener->port()));
+  EXPECT_THAT(ReadUntil(Dial(listener->port()).get(), ""), StartsWith("HTTP/1.1 503 "));
 }
 
 TEST(HttpListenerTest, AReaderThatStopsReadingIsCutOff) {

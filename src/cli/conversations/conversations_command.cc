@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/files/file.h"
+#include "base/files/output_file.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "chat/context/plan.h"
@@ -179,7 +180,8 @@ class Conversations {
       exporter.Add(loaded);
     }
     const std::string text = exporter.Text();
-    if (!arguments_.out_file.empty()) return WriteFileAtomic(arguments_.out_file, text, 0600);
+    if (!arguments_.out_file.empty())
+      return WriteOutput(arguments_.out_file, {text}, {.mode = 0600});
     out_ << text;
     return {};
   }

@@ -7,6 +7,7 @@
 #include "base/files/file.h"
 #include "base/files/locations.h"
 #include "base/files/missing_file.h"
+#include "base/files/output_file.h"
 #include "base/text/text.h"
 #include "base/text/text_diff.h"
 #include "base/text/utf8.h"
@@ -116,7 +117,7 @@ Status AddQuestion(const AddArguments& given, Context& context) {
     return MakeError(read.error().code, "{}; nothing was written. The question: {}",
                      read.error().message, row);
   }
-  DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(given.file, text));
+  DOSSIER_RETURN_IF_ERROR(WriteOutput(given.file, {text}));
   context.out << fmt::format("{}: {} question{}; the last: {}\n", Safe(given.file),
                              read->tasks.size(), read->tasks.size() == 1 ? "" : "s",
                              Safe(read->tasks.back().task.id));

@@ -6,6 +6,7 @@
 
 #include "base/files/file.h"
 #include "base/files/missing_file.h"
+#include "base/files/output_file.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/evaluation/eval_commands.h"
@@ -366,17 +367,17 @@ void DeclareCompare(Flags& flags, CompareArguments& to) {
 
 Status WriteReport(const Report& report, const ReportFiles& files, Context& context) {
   if (!files.html.empty()) {
-    DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(files.html, evaluation::ReportHtml(report)));
+    DOSSIER_RETURN_IF_ERROR(WriteOutput(files.html, {evaluation::ReportHtml(report)}));
   }
   if (!files.markdown.empty()) {
-    DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(files.markdown, evaluation::ReportMarkdown(report)));
+    DOSSIER_RETURN_IF_ERROR(WriteOutput(files.markdown, {evaluation::ReportMarkdown(report)}));
   }
   if (!files.junit.empty()) {
-    DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(files.junit, evaluation::ReportJunit(report)));
+    DOSSIER_RETURN_IF_ERROR(WriteOutput(files.junit, {evaluation::ReportJunit(report)}));
   }
   const std::string object = ToJson(evaluation::ReportToJson(report)) + "\n";
   if (!files.json_file.empty()) {
-    DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(files.json_file, object));
+    DOSSIER_RETURN_IF_ERROR(WriteOutput(files.json_file, {object}));
   }
   context.out << (files.json ? object : evaluation::ReportTable(report));
   return {};

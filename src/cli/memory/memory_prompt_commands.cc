@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "app/open_model.h"
-#include "base/files/file.h"
+#include "base/files/output_file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "cli/memory/memory_call.h"
@@ -163,7 +163,7 @@ void DeclareApply(Flags& flags, MemoryArguments& to) {
 
 Status WritePayload(const MemoryCall& call, const memory::ParsedReply& reply) {
   if (call.arguments().payload_file.empty()) return {};
-  return WriteFileAtomic(call.arguments().payload_file, reply.payload);
+  return WriteOutput(call.arguments().payload_file, {reply.payload});
 }
 
 // With memory off no store is opened; the block is removed and reported.
@@ -224,7 +224,7 @@ Result<int> RunView(const MemoryCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(const memory::ViewerData data,
                            memory::GatherViewer(*store, {.reads = std::move(reads)}));
   DOSSIER_RETURN_IF_ERROR(
-      WriteFileAtomic(call.arguments().out_file, memory::ViewerPage(data), 0600));
+      WriteOutput(call.arguments().out_file, {memory::ViewerPage(data)}, {.mode = 0600}));
   if (call.arguments().json) {
     call.PrintJson({{"path", call.arguments().out_file}, {"seq", data.newest}});
   } else {

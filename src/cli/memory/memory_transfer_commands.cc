@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/files/file.h"
+#include "base/files/output_file.h"
 #include "cli/memory/memory_call.h"
 #include "cli/memory/memory_view.h"
 #include "cli/terminal/terminal.h"
@@ -101,7 +101,7 @@ Result<int> RunExport(const MemoryCall& call) {
   };
   DOSSIER_RETURN_IF_ERROR(memory::ExportStore(*store, options, sink));
   call.Log("export", "store", {{"format", arguments.format}, {"all", arguments.all}});
-  if (to_file) DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(arguments.out_file, text, 0600));
+  if (to_file) DOSSIER_RETURN_IF_ERROR(WriteOutput(arguments.out_file, {text}, {.mode = 0600}));
   return 0;
 }
 

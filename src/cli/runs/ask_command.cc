@@ -11,6 +11,7 @@
 #include "ask/run/run_facts.h"
 #include "base/files/file.h"
 #include "base/files/locations.h"
+#include "base/files/output_file.h"
 #include "base/json/find_uint.h"
 #include "base/net/url.h"
 #include "base/text/text.h"
@@ -44,7 +45,7 @@ int WriteAnswer(const AskArguments& arguments, const ask::Outcome& outcome, std:
   std::string text = arguments.json ? ToJson(outcome.ToJson()) : outcome.text;
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   if (!arguments.output.empty()) {
-    if (Status written = WriteFileAtomic(arguments.output, text); !written) {
+    if (Status written = WriteOutput(arguments.output, {text}); !written) {
       // The answer is not lost to a full disk: it goes to stdout.
       PrintError(err, written.error());
       out << text << std::flush;

@@ -6,6 +6,7 @@
 #include "base/files/file.h"
 #include "base/files/locations.h"
 #include "base/files/missing_file.h"
+#include "base/files/output_file.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/runs/runs_commands.h"
@@ -44,7 +45,7 @@ constexpr Format kFormats[] = {{"reference-jsonl", "rlm", WriteTale<ask::Traject
                                {"html", "", WriteTale<ask::PageOf>}};
 
 Status Deliver(const std::string& text, const std::string& path, Context& context) {
-  if (!path.empty()) return WriteFileAtomic(path, text, 0600);
+  if (!path.empty()) return WriteOutput(path, {text}, {.mode = 0600});
   context.out << text;
   return {};
 }
@@ -137,7 +138,7 @@ Status RunView(const ExchangeArguments& arguments, Context& context) {
     DOSSIER_RETURN_IF_ERROR(MakeFolders(data + "/pages", 0700));
     path = fmt::format("{}/pages/{}.html", data, run);
   }
-  DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(path, ask::PageOf(tale), 0600));
+  DOSSIER_RETURN_IF_ERROR(WriteOutput(path, {ask::PageOf(tale)}, {.mode = 0600}));
   context.out << path << "\n";
   return {};
 }

@@ -6,6 +6,7 @@
 #include "assembly/fit/prompt_log.h"
 #include "base/clock.h"
 #include "base/files/file.h"
+#include "base/files/output_file.h"
 #include "base/random.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -189,7 +190,7 @@ class Assembling {
 
   Status Print(const Assembled& prompt) {
     if (!arguments_.report.empty()) {
-      const Status written = WriteFileAtomic(arguments_.report, ToPrettyJson(prompt.report) + "\n");
+      const Status written = WriteOutput(arguments_.report, {ToPrettyJson(prompt.report) + "\n"});
       if (!written) {
         return MakeError(written.error().code,
                          "--report {}: it cannot be written; is its folder there?",

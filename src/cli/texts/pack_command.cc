@@ -11,6 +11,7 @@
 #include "assembly/assemble.h"
 #include "base/files/file.h"
 #include "base/files/missing_file.h"
+#include "base/files/output_file.h"
 #include "base/random.h"
 #include "base/text/nearest.h"
 #include "base/text/parse.h"
@@ -312,12 +313,12 @@ Status RunPack(const PackArguments& given, Context& context) {
   const std::string boundary = Boundary(arguments, &packed);
   const sources::FencedText text = sources::FencedPack(*options.counter, boundary, seed, &packed);
   if (!arguments.manifest.empty()) {
-    DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(arguments.manifest, sources::WriteManifest(packed)));
+    DOSSIER_RETURN_IF_ERROR(WriteOutput(arguments.manifest, {sources::WriteManifest(packed)}));
   }
   if (!arguments.out.empty()) {
     // It can be packed again, so nothing waits for the disk.
     if (Status put =
-            ReplaceFile(arguments.out, text.Parts(), {.durability = Durability::kSurvivesCrash});
+            WriteOutput(arguments.out, text.Parts(), {.durability = Durability::kSurvivesCrash});
         !put) {
       return tl::unexpected(ExplainMissing(std::move(put.error()), arguments.out));
     }

@@ -64,8 +64,17 @@ bool Retryable(int status) {
 bool SaysTooLong(std::string_view body) {
   const std::string text = ToLowerAscii(body.substr(0, 4096));
   constexpr std::string_view kPhrases[] = {
-      "context_length_exceeded", "context length",  "context window", "exceed_context_size",
-      "prompt is too long",      "maximum context", "context size",   "too many tokens"};
+      "context_length_exceeded",
+      "context length",
+      "context window",
+      "exceed_context_size",
+      "prompt is too long",
+      "maximum context",
+      "context size",
+      "too many tokens",
+      "exceed context limit",                  // "input length and `max_tokens` exceed …"
+      "exceeds the maximum number of tokens",  // "The input token count (…) exceeds …"
+      "maximum prompt length"};
   return std::any_of(std::begin(kPhrases), std::end(kPhrases),
                      [&](std::string_view phrase) { return text.find(phrase) != text.npos; });
 }

@@ -1,5 +1,7 @@
 #include "model/dialects/dialect.h"
 
+#include <algorithm>
+
 #include "base/text/text.h"
 #include "model/catalog/catalog.h"
 #include "model/dialects/wire.h"
@@ -39,16 +41,21 @@ std::string AddressOf(const WireDialect& dialect, std::string_view base_url, con
                      dialect.target(request, stream));
 }
 
-Result<std::size_t> ReplyStream::ToolCallAt(std::int64_t index) {
+Result<std::size_t> ReplyStream::ToolCallAt(std::int64_t index, std::string_view id) {
   if (index < 0 || index >= static_cast<std::int64_t>(kMostToolCalls)) {
     return MalformedReply("a tool call with an impossible index");
   }
-  const auto place = static_cast<std::size_t>(index);
-  if (place >= reply_.tool_calls.size()) {
-    reply_.tool_calls.resize(place + 1);
-    arguments_.resize(place + 1);
+  const auto behind = std::upper_bound(indexes_.begin(), indexes_.end(), index) - indexes_.begin();
+  if (behind > 0 && indexes_[static_cast<std::size_t>(behind - 1)] == index) {
+    const auto last = static_cast<std::size_t>(behind - 1);
+    const std::string& held = reply_.tool_calls[last].id;
+    if (id.empty() || held.empty() || id == held) return last;
   }
-  return place;
+  if (indexes_.size() == kMostToolCalls) return MalformedReply("too many tool calls");
+  indexes_.insert(indexes_.begin() + behind, index);
+  arguments_.insert(arguments_.begin() + behind, std::string());
+  reply_.tool_calls.insert(reply_.tool_calls.begin() + behind, ToolCall());
+  return static_cast<std::size_t>(behind);
 }
 
 Reply ReplyStream::Take() {

@@ -59,8 +59,10 @@ class ReplyStream {
   std::optional<Failure::Retry> retry() const { return retry_; }
 
  protected:
-  // Returns the index for tool call arguments that arrive in pieces. Errors: an impossible index.
-  Result<std::size_t> ToolCallAt(std::int64_t index);
+  // Returns the place of the tool call that a piece with this index and id belongs to; calls are in
+  // the order of their indexes. Some servers give every call the same index, so another id is
+  // another call. Errors: an impossible index, more than kMostToolCalls.
+  Result<std::size_t> ToolCallAt(std::int64_t index, std::string_view id);
   // More of the reply arrived, so the usage reported before covers only a part.
   void Grew() {
     started_ = true;
@@ -71,6 +73,7 @@ class ReplyStream {
 
   Reply reply_;
   std::vector<std::string> arguments_;  // of reply_.tool_calls, as text
+  std::vector<std::int64_t> indexes_;   // of reply_.tool_calls, as the server counts them
   bool finished_ = false, started_ = false, closed_ = false;
   std::optional<Failure::Retry> retry_;
 };

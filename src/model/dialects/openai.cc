@@ -246,6 +246,13 @@ class OpenAiStream final : public ReplyStream {
  public:
   Result<std::string> Add(std::string_view data) override;
 
+ protected:
+  // What has neither id nor name can be neither run nor answered.
+  void Complete(Reply& reply) override {
+    std::erase_if(reply.tool_calls,
+                  [](const ToolCall& call) { return call.id.empty() && call.name.empty(); });
+  }
+
  private:
   Result<std::string> AddChoice(const Json& choice);
   Status AddToolCall(const Json& delta);
@@ -398,12 +405,15 @@ Result<Reply> ParseOpenAiReply(std::string_view body) {
 }
 
 Status OpenAiStream::AddToolCall(const Json& delta) {
+  const std::string_view id = FindString(delta, "id").value_or("");
   DOSSIER_ASSIGN_OR_RETURN(const std::size_t place,
-                           ToolCallAt(FindInt(delta, "index").value_or(0)));
+                           ToolCallAt(FindInt(delta, "index").value_or(0), id));
   ToolCall& call = reply_.tool_calls[place];
-  if (const auto id = FindString(delta, "id")) call.id = *id;
+  if (!id.empty()) call.id = id;
   if (const Json* function = Find(delta, "function")) {
-    call.name += FindString(*function, "name").value_or("");
+    // Some say the whole name with every piece.
+    const std::string_view name = FindString(*function, "name").value_or("");
+    if (name != call.name) call.name += name;
     arguments_[place] += FindString(*function, "arguments").value_or("");
   }
   return {};

@@ -469,6 +469,57 @@ TEST(ReplyStreamTest, ChunksGiveTheSameAsAWholeReply) {  // MOD-10
   EXPECT_FALSE(reply.usage.estimated);
 }
 
+// "a f {"x":1}, b g {}": the calls, by id and name, that a stream of these pieces gives.
+std::string CallsOf(const std::vector<std::string>& pieces) {
+  const auto stream = kOpenAiDialect.stream();
+  for (const std::string& piece : pieces) {
+    auto added = stream->Add(R"({"choices":[{"delta":{"tool_calls":[)" + piece + "]}}]}");
+    EXPECT_TRUE(added) << added.error().message;
+  }
+  std::string calls;
+  for (const ToolCall& call : stream->Take().tool_calls) {
+    calls += fmt::format("{}{} {} {}", calls.empty() ? "" : ", ", call.id, call.name,
+                         ToJson(call.arguments));
+  }
+  return calls;
+}
+
+TEST(ReplyStreamTest, CallsAreToldApartByTheirIdsWhereTheIndexDoesNot) {  // MOD-10
+  const std::string first = R"({"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}})";
+  const std::string second = R"({"id":"b","function":{"name":"g","arguments":"{\"y\""}})";
+  const std::string rest = R"({"function":{"arguments":":2}"}})";
+  const char* both = R"(a f {"x":1}, b g {"y":2})";
+  EXPECT_EQ(CallsOf({first, second, rest}), both) << "without an index";
+  EXPECT_EQ(CallsOf({first + "," + second, rest}), both);
+  const auto at_0 = [](std::string piece) { return piece.insert(1, R"("index":0,)"); };
+  EXPECT_EQ(CallsOf({at_0(first), at_0(second), at_0(rest)}), both);
+}
+
+TEST(ReplyStreamTest, AnIndexThatBeginsWithOneGivesNoCallMore) {  // MOD-10
+  EXPECT_EQ(CallsOf({R"({"index":1,"id":"a","function":{"name":"f","arguments":""}})",
+                     R"({"index":1,"function":{"arguments":"{\"x\":1}"}})"}),
+            R"(a f {"x":1})");
+  EXPECT_EQ(CallsOf({R"({"index":0,"function":{"arguments":""}})",
+                     R"({"index":1,"id":"a","function":{"name":"f"}})"}),
+            "a f {}");
+}
+
+TEST(ReplyStreamTest, ANameThatEveryPieceRepeatsIsOneName) {  // MOD-10
+  EXPECT_EQ(CallsOf({R"({"index":0,"id":"a","function":{"name":"f","arguments":"{"}})",
+                     R"({"index":0,"id":"a","function":{"name":"f","arguments":"}"}})"}),
+            "a f {}");
+}
+
+TEST(OpenAiReplyTest, AnErrorThatSaysNothingIsNone) {  // MOD-14
+  for (const char* none : {"false", "null", "{}", R"("")"}) {
+    const auto reply = kOpenAiDialect.parse(fmt::format(
+        R"({{"error":{},"choices":[{{"message":{{"content":"hi"}},"finish_reason":"stop"}}]}})",
+        none));
+    ASSERT_TRUE(reply) << none;
+    EXPECT_EQ(reply->text, "hi");
+  }
+}
+
 TEST(ReplyStreamTest, AStreamWithoutAFinishIsCutAndItsUsageEstimated) {  // MOD-13
   const auto stream_owner = kOpenAiDialect.stream();
   ReplyStream& stream = *stream_owner;

@@ -225,19 +225,38 @@ Json ParseArguments(std::string_view text, std::string_view name,
   return Json(text);
 }
 
+namespace {
+
+// Some servers send the field with every reply.
+bool SaysNoError(const Json& error) {
+  if (const auto* text = error.if_string()) return text->empty();
+  if (const auto* object = error.if_object()) return object->empty();
+  return error.is_null() || (error.is_bool() && !error.as_bool());
+}
+
+// As providers name it, by type or by code.
+bool MayPass(std::string_view name) {
+  constexpr std::string_view kPassing[] = {"overloaded_error",    "api_error",
+                                           "overloaded",          "rate_limit_error",
+                                           "rate_limit_exceeded", "server_error"};
+  return std::find(std::begin(kPassing), std::end(kPassing), name) != std::end(kPassing);
+}
+
+}  // namespace
+
 std::optional<ReportedError> FindReportedError(const Json& value) {
   const Json* error = Find(value, "error");
-  if (!error || error->is_null()) return std::nullopt;
+  if (!error || SaysNoError(*error)) return std::nullopt;
   const std::string whole = ToJson(*error);
   const std::string_view text =
       error->is_string() ? std::string_view(error->as_string())
                          : FindString(*error, "message").value_or(std::string_view(whole));
   ReportedError reported{
       .error = {ErrorCode::kNetwork, "the provider reports: " + Excerpt(text, "")}};
-  const std::string_view type = FindString(*error, "type").value_or("");
   const std::int64_t code = FindInt(*error, "code").value_or(0);
-  if (type == "overloaded_error" || type == "api_error" || type == "rate_limit_error" ||
-      code == 429 || (code >= 500 && code < 600)) {
+  if (MayPass(FindString(*error, "type").value_or("")) ||
+      MayPass(FindString(*error, "code").value_or("")) || code == 429 ||
+      (code >= 500 && code < 600)) {
     reported.retry = Failure::Retry::kYes;
   }
   return reported;

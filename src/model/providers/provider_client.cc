@@ -141,7 +141,9 @@ class Receiver final : public HttpReceiver {
     answer_.status = status;
     answer_.headers = std::move(headers);
     for (const auto& [name, value] : answer_.headers) {
-      if (name == "content-type") streamed_ = value.find("text/event-stream") != value.npos;
+      if (name == "content-type") {
+        streamed_ = ToLowerAscii(value).find("text/event-stream") != value.npos;
+      }
     }
     streamed_ = streamed_ && status >= 200 && status < 300;
   }
@@ -417,11 +419,13 @@ class ProviderClient final : public Client {
     WireOptions options = wire_;
     if (request->raw == Request::Raw::kKept) options.stream = Streaming::kNo;
     WireRequest wire = dialect_.build(*request, options);
-    HttpCall call{.url = AddressOf(dialect_, options_->base_url, *request, options.stream),
-                  .headers = headers_,
-                  .body = std::move(wire.body),
-                  .deadline = request->deadline,
-                  .idle_limit = request->idle_limit};
+    HttpCall call{
+        .url = AddressOf(dialect_, options_->base_url, *request, options.stream),
+        .headers = headers_,
+        .body = std::move(wire.body),
+        .deadline = request->deadline,
+        // A reply that comes whole is silent until it is there.
+        .idle_limit = options.stream == Streaming::kYes ? request->idle_limit : request->deadline};
     auto receiver = std::make_shared<Receiver>(dialect_, std::move(request), std::move(sink),
                                                options_, NotSaidYet(std::move(wire.warnings)));
     loop_->Send(std::move(call), std::move(cancel), std::move(receiver));

@@ -213,6 +213,13 @@ TEST(ProviderClientTest, StatusesBecomeOurErrors) {  // MOD-14, MOD-21, section 
   const Case cases[] = {
       {400, "bad parameter", ErrorCode::kFailed, "bad parameter", kNo},
       {400, "maximum context length is 4096", ErrorCode::kTooLong, "window 32768", kNo},
+      {400,
+       "The input token count (1113042) exceeds the maximum number of tokens allowed (1048576).",
+       ErrorCode::kTooLong, "window 32768", kNo},
+      {400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+       ErrorCode::kTooLong, "window 32768", kNo},
+      {400, "This model's maximum prompt length is 131072 but the request contains 150000 tokens.",
+       ErrorCode::kTooLong, "window 32768", kNo},
       {401, "no", ErrorCode::kAuth, "key from TEST_KEY (status 401)", kNo},
       {403, "no", ErrorCode::kAuth, "(status 403)", kNo},
       {404, "no", ErrorCode::kConfig, "nearest known names are gpt-5", kNo},
@@ -274,6 +281,37 @@ TEST(ProviderClientTest, AStreamThatOnlySaysThatItIsDoneIsWhole) {  // FLT-138
   EXPECT_EQ(reply->text, "Hello");
   EXPECT_EQ(reply->finish, Finish::kStop);
   EXPECT_TRUE(reply->warnings.empty());
+}
+
+TEST(ProviderClientTest, ATypeOfContentIsReadInAnyCase) {
+  auto server = Serve([](const auto& exchange) {
+    exchange->Reply({.headers = {{"Content-Type", "Text/Event-Stream; charset=UTF-8"}},
+                     .body = std::string(kHello) + "data: [DONE]\n\n"});
+  });
+  auto reply = AskProvider(*MakeClient(Address(*server)));
+  ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_EQ(reply->text, "Hello");
+}
+
+TEST(ProviderClientTest, AnErrorThatPassesIsTriedAgainAlsoWithinAStream) {
+  struct Case {
+    const char* error;
+    Failure::Retry retry;
+  };
+  constexpr auto kNo = Failure::Retry::kNo, kYes = Failure::Retry::kYes;
+  const Case cases[] = {
+      {R"({"message":"x","type":"server_error"})", kYes},
+      {R"({"message":"x","type":"tokens","code":"rate_limit_exceeded"})", kYes},
+      {R"({"message":"x","code":"overloaded"})", kYes},
+      {R"({"message":"x","type":"invalid_request_error","code":"model_not_found"})", kNo},
+  };
+  for (const Case& c : cases) {
+    auto server = Serve(Events(fmt::format("data: {{\"error\":{}}}\n\n", c.error), Then::kFinish));
+    auto client = MakeClient(Address(*server));
+    auto sink = Submit(*client, UserRequest("x"));
+    EXPECT_THAT(sink->Wait(), FailsWith(ErrorCode::kNetwork, "the provider reports: x"));
+    EXPECT_EQ(sink->failure.retry, c.retry) << c.error;
+  }
 }
 
 TEST(ProviderClientTest, WhatKeepsTheConnectionOpenBehindTheEndHoldsNothingUp) {  // FLT-138
@@ -456,6 +494,10 @@ TEST(ProviderClientTest, SilenceAndDeadlineEndARequest) {  // section 6
   request.idle_limit = Millis(60'000);
   request.deadline = Millis(50);
   EXPECT_THAT(AskProvider(*client, request),
+              FailsWith(ErrorCode::kTimeout, "the deadline of 0.1 s"));
+  // Whole, it can only be silent until it is there.
+  request.idle_limit = Millis(1);
+  EXPECT_THAT(AskProvider(*MakeClient(Address(*server), Stream::kNo), request),
               FailsWith(ErrorCode::kTimeout, "the deadline of 0.1 s"));
   auto started = Serve(Events(kHello, Then::kNothing, &kept));
   request.idle_limit = Millis(50);

@@ -14,9 +14,10 @@ std::optional<std::string_view> WithoutFence(std::string_view text) {
   std::string_view inside = text.substr(line + 1);
   if (!inside.ends_with(kFence)) return std::nullopt;
   inside.remove_suffix(kFence.size());
-  // Two blocks are not one surrounding fence.
-  if (inside.find(kFence) != std::string_view::npos) return std::nullopt;
-  return TrimSpace(inside);
+  inside = TrimSpace(inside);
+  // Two blocks are not one surrounding fence, but a string within the JSON may contain a fence.
+  if (inside.find(kFence) != inside.npos && !ExactJson::Parse(inside)) return std::nullopt;
+  return inside;
 }
 
 }  // namespace

@@ -258,8 +258,15 @@ bool IsRecording(std::string_view text) {
 }  // namespace
 
 Result<std::shared_ptr<Recorder>> Recorder::Create(const std::string& path) {
-  if (const auto old = ReadRegularFile(path, kMostBytes);
-      old && !TrimSpace(*old).empty() && !IsRecording(*old)) {
+  const auto old = ReadRegularFile(path, kMostBytes);
+  const ErrorCode failed = old ? ErrorCode::kNotFound : old.error().code;
+  if (failed != ErrorCode::kNotFound &&
+      failed != ErrorCode::kConfig) {  // kConfig: a pipe, a device
+    return MakeError(ErrorCode::kUsage,
+                     "--record {}: what the file holds cannot be read ({}); name another", path,
+                     old.error().message);
+  }
+  if (old && !TrimSpace(*old).empty() && !IsRecording(*old)) {
     return MakeError(ErrorCode::kUsage,
                      "--record {}: the file holds something else than a recording; name another",
                      path);

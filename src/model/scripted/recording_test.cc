@@ -182,6 +182,17 @@ TEST_F(RecordingTest, OnlyARecordingIsWrittenOver) {
   EXPECT_THAT(Recording::Load(folder_->path() + "/none"), FailsWith(ErrorCode::kNotFound, "none"));
 }
 
+TEST_F(RecordingTest, AFileThatIsTooLargeToLookAtIsNotWrittenOver) {
+  constexpr off_t kSize = 5ll << 30;
+  ASSERT_TRUE(WriteFileAtomic(Path(), ""));
+  ASSERT_EQ(truncate(Path().c_str(), kSize), 0);  // a hole: it takes no room
+  EXPECT_THAT(Recorder::Create(Path()), FailsWith(ErrorCode::kUsage, "larger than"));
+  struct stat info{};
+  ASSERT_EQ(stat(Path().c_str(), &info), 0);
+  EXPECT_EQ(info.st_size, kSize);
+  EXPECT_TRUE(Recorder::Create("/dev/null"));
+}
+
 TEST_F(RecordingTest, DamagedLinesNeverCrash) {
   {
     auto recorder = Recorder::Create(Path());
