@@ -279,6 +279,11 @@ class Packer {
           GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(*options_.budget, 0))));
     }
     FitFiles(*options_.budget - names, &packed_.files);
+    // Notes of the list on files that are shown are shorter, or none: more may fit then.
+    constexpr int kRounds = 3;
+    for (int round = 0; round < kRounds; ++round) {
+      FitFiles(*options_.budget - ListTokens() - options_.reserve, &packed_.files);
+    }
     if (names < all_names) {
       packed_.warnings.push_back(fmt::format(
           "the list names {} of {} files, as all names take {} tokens",
