@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/text/parse.h"

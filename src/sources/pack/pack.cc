@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "assembly/assemble.h"
@@ -280,9 +281,9 @@ class Packer {
     }
     FitFiles(*options_.budget - names, &packed_.files);
     // Notes of the list on files that are shown are shorter, or none: more may fit then.
-    constexpr int kRounds = 3;
-    for (int round = 0; round < kRounds; ++round) {
-      FitFiles(*options_.budget - ListTokens() - options_.reserve, &packed_.files);
+    for (std::int64_t list = ListTokens(), before = list + 1; list < before;) {
+      FitFiles(*options_.budget - list - options_.reserve, &packed_.files);
+      before = std::exchange(list, ListTokens());
     }
     if (names < all_names) {
       packed_.warnings.push_back(fmt::format(
