@@ -557,6 +557,20 @@ TEST(RunTest, AResumeTakesNoOtherIdea) {  // RSP-48
   EXPECT_EQ(rig.File("idea.md"), before);
 }
 
+TEST(RunTest, ARefusedResumeLeavesHowTheRunReachesItsModel) {  // RSP-47
+  RunRig rig;
+  RunOrder order = rig.Order(RunOrder::Mode::kStart);
+  order.until = Step::kPhase0;
+  order.connection = {{"base_url", "http://127.0.0.1:8080"}};
+  ASSERT_TRUE(research::Run(order, CancelToken()));
+  order = rig.Order(RunOrder::Mode::kResume);
+  order.open_model = [](const std::string&) -> Result<driver::BoundModel> {
+    return MakeError(ErrorCode::kConfig, "no such model");
+  };
+  EXPECT_THAT(research::Run(order, CancelToken()), FailsWith(ErrorCode::kConfig, "no such model"));
+  EXPECT_THAT(rig.File("run.json"), HasSubstr("http://127.0.0.1:8080"));
+}
+
 TEST(RunTest, ACancelledRunGoesOnWhereItWas) {  // RSP-47
   RunRig rig;
   CancelSource source;

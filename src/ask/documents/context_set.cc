@@ -431,7 +431,8 @@ class Loader {
     for (const auto& entry : entries_) {
       const bool told = !given_notes_.empty();
       if (!told && entries_.size() == 1 && entry->document.description.counts.chars == 0) {
-        notes.push_back(fmt::format("{} is empty", entry->document.name));
+        const std::string& name = entry->document.name;
+        notes.push_back(fmt::format("{} is empty", name.empty() ? "the context" : name));
       }
     }
     return notes;

@@ -370,7 +370,7 @@ JsonObject DiffOf(const RunTale& a, const RunTale& b) {
     JsonObject was, is;
     for (const std::string_view part : kParts) {
       const Json *x = before.if_contains(part), *y = after.if_contains(part);
-      if (x && y && *x == *y) continue;
+      if ((x ? *x : Json()) == (y ? *y : Json())) continue;
       differs.emplace_back(part);
       was[part] = x ? *x : Json(nullptr);
       is[part] = y ? *y : Json(nullptr);

@@ -31,6 +31,11 @@ Error ExplainMissing(Error error, const std::string& path) {
   const fs::path parent = fs::path(path).parent_path();
   const fs::path folder = parent.empty() ? fs::path(".") : parent;
   std::error_code ignored;
+  if (fs::is_symlink(fs::symlink_status(path, ignored))) {
+    error.message = fmt::format("{}: a link that leads nowhere: there is no {}", path,
+                                fs::read_symlink(path, ignored).string());
+    return error;
+  }
   error.message = fs::is_directory(folder, ignored)
                       ? fmt::format("{}: no such file or folder{}", path,
                                     DidYouMean(fs::path(path).filename().string(), NamesIn(folder)))

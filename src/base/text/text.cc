@@ -240,7 +240,8 @@ Result<std::uint64_t> ParseSize(std::string_view text) {
 Result<std::chrono::milliseconds> ParseDuration(std::string_view text) {
   constexpr Unit kUnits[] = {{"", 1000},     {"ms", 1},      {"s", 1000},    {"m", 60000},
                              {"min", 60000}, {"h", 3600000}, {"d", 86400000}};
-  DOSSIER_ASSIGN_OR_RETURN(const double millis, ParseWithUnit(text, kUnits, "300ms, 60s or 10m"));
+  DOSSIER_ASSIGN_OR_RETURN(const double millis,
+                           ParseWithUnit(text, kUnits, "300ms, 60s, 10m or 30d"));
   if (millis > kLongestDuration) {
     return MakeError(ErrorCode::kUsage, "{}: too long; the most is 36525d", text);
   }

@@ -190,8 +190,11 @@ class GatherPlanner {
     return parts;
   }
 
+  // So does a text that is asked for where the conversation has none.
   bool ReplacesSystem() const {
-    return stored_ && input_.options.system == TurnOptions::System::kReplaces;
+    using System = TurnOptions::System;
+    return stored_ && (input_.options.system == System::kReplaces ||
+                       (input_.options.system == System::kAsked && !stored_->System()));
   }
 
   // Keeps the frozen context, byte for byte, after the new text.

@@ -499,6 +499,20 @@ TEST(SystemText, ThatIsAskedForIsRefusedWhereTheConversationHasAnother) {
   EXPECT_EQ(rig.runs["a"], 1);
 }
 
+// FLT-139: it is kept, as one of a new conversation is.
+TEST(SystemText, ThatIsAskedForIsKeptWhereTheConversationHasNone) {
+  TalkRig rig;
+  rig.Turn("one");
+  ASSERT_FALSE(rig.Read()->System());
+  rig.system_text = "Rhyme.";
+  rig.options.system = TurnOptions::System::kAsked;
+  EXPECT_EQ(rig.Turn("two").warnings.size(), 1u);
+  rig.system_text.clear();
+  rig.options.system = TurnOptions::System::kConfigured;
+  rig.Turn("three");
+  EXPECT_EQ(rig.requests.back().SystemText(), "Rhyme.");
+}
+
 // FLT-139: a file of another program keeps its blocks, and gets no record that it never had.
 TEST(SystemText, IsReplacedInAFileWithoutMetadata) {
   for (const bool has_system : {true, false}) {

@@ -76,6 +76,11 @@ Status CheckId(std::string_view id) {
   const bool valid =
       !id.empty() && id.size() <= kMaxIdLength && std::all_of(id.begin(), id.end(), IsIdChar);
   if (valid) return {};
+  if (id.size() > kMaxIdLength) {
+    return MakeError(ErrorCode::kNotFound,
+                     "invalid conversation id: it has {} characters, and at most {} are possible",
+                     id.size(), kMaxIdLength);
+  }
   return MakeError(ErrorCode::kNotFound,
                    "invalid conversation id '{}': use letters, digits, - and _", id);
 }

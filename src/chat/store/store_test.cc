@@ -87,9 +87,8 @@ TEST_F(StoreTest, CreatesAndContinues) {
 
 // CON-28, section 6
 TEST_F(StoreTest, RefusesIdsThatAreNoNames) {
-  for (const std::string& id :
-       {std::string("../../x"), std::string(), std::string(129, 'a'), std::string("a b"),
-        std::string("a/b"), std::string("."), std::string("ä")}) {
+  for (const std::string& id : {std::string("../../x"), std::string(), std::string("a b"),
+                                std::string("a/b"), std::string("."), std::string("ä")}) {
     const std::string text = "invalid conversation id '" + id + "': use letters, digits, - and _";
     EXPECT_THAT(store_.Load(id), FailsWith(ErrorCode::kNotFound, text));
     EXPECT_THAT(store_.BeginCreate(id, {}), FailsWith(ErrorCode::kNotFound, text));
@@ -97,6 +96,9 @@ TEST_F(StoreTest, RefusesIdsThatAreNoNames) {
     EXPECT_THAT(store_.Resolve(id), FailsWith(ErrorCode::kNotFound, text));
     EXPECT_THAT(store_.Update(id, {}, {}), FailsWith(ErrorCode::kNotFound, text));
   }
+  EXPECT_THAT(
+      store_.Load(std::string(129, 'a')),
+      FailsWith(ErrorCode::kNotFound, "it has 129 characters, and at most 128 are possible"));
   EXPECT_THAT(CheckId(MakeId()), Succeeds());
   EXPECT_THAT(CheckId(std::string(128, 'a')), Succeeds());
   EXPECT_THAT(CheckId(RecoveredId(std::string(128, 'a'))), Succeeds());

@@ -203,7 +203,13 @@ Status ChatSetup::ReadPresets() {
 
 Result<std::string> ChatSetup::PromptOf(std::string input) const {
   if (arguments_.preset.empty()) return input;
-  return FillTemplate(template_, std::move(input), arguments_.context.variables);
+  Result<std::string> filled =
+      FillTemplate(template_, std::move(input), arguments_.context.variables);
+  if (!filled) {
+    filled.error().message =
+        fmt::format("template {}: {}", arguments_.preset, filled.error().message);
+  }
+  return filled;
 }
 
 Result<Attachments> ChatSetup::Attach(const std::vector<std::string>& places) const {

@@ -145,6 +145,7 @@ class RunStory {
   void Show(std::string_view label, const Json* body);
   void ShowText(std::string_view label, std::string_view text);
   std::string FirstLine(const Json* body) const;
+  std::string QuestionIn(const Json& data) const;
   bool whole() const { return options_.messages == StoryOptions::Messages::kWhole; }
 
   store::Journal& journal_;
@@ -217,9 +218,17 @@ void RunStory::Tell(const store::Event& event) {
   }
 }
 
+// Of a run that was imported it is a body.
+std::string RunStory::QuestionIn(const Json& data) const {
+  const Json* question = Find(data, "question");
+  if (!question || question->is_string()) return TextIn(data, "question");
+  const auto text = journal_.ReadBody(*question);
+  return Safe(text ? *text : text.error().message);
+}
+
 void RunStory::TellStart(const Json& data) {
-  out_ << "Question: "
-       << (Find(data, "deleted") ? std::string(store::kDeleted) : TextIn(data, "question")) << "\n"
+  out_ << "Question: " << (Find(data, "deleted") ? std::string(store::kDeleted) : QuestionIn(data))
+       << "\n"
        << "Model: " << TextIn(data, "model") << "\n";
   if (const std::string conversation = TextIn(data, "conversation"); !conversation.empty()) {
     out_ << "Conversation: " << conversation << "\n";

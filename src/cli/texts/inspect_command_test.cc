@@ -100,6 +100,11 @@ TEST_F(InspectCommandTest, OneBadInputNeverStopsTheOthers) {  // INS-132, sectio
   EXPECT_EQ(FindString(all->at("errors").at(0), "code"), "not_found");
   EXPECT_EQ(FindInt(all->at("totals").at("by_format"), "csv"), 1);
   EXPECT_THAT(err_.str(), HasSubstr("data.csv: no such file or folder; did you mean data2.csv?\n"));
+  const std::string link = folder_.path() + "/broken";
+  ASSERT_EQ(symlink("nowhere", link.c_str()), 0);
+  EXPECT_EQ(Run({.paths = {link}}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("broken: a link that leads nowhere: there is no nowhere\n"));
+  EXPECT_EQ(Run({.paths = {"/dev/null"}, .json = true}), 4);
   EXPECT_THAT(err_.str(), HasSubstr("/dev/null: not a regular file; pipe it in with - if you"));
 }
 

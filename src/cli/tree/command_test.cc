@@ -177,6 +177,7 @@ TEST(CommandTest, MistakesAreToldInOneSentence) {  // CON-3
       {{"ask", "--depth", "010"}, "--depth"},
       {{"ask", "--share", "0"}, "--share: 0 is too small; see"},
       {{"ask", "--share", "nan"}, "--share"},
+      {{"ask", "--depth", "2", "--depth", "3"}, "--depth is given 2 times; once is enough; see"},
       {{"ask", "--note", "\xff"}, "is not UTF-8: byte 0"},
       {{"ask", "--note", "x", "--mode", "auto"}, "--mode excludes --note"},
       {{"ask", "--note", "x", "--raw"}, "--note excludes --raw"},

@@ -227,7 +227,12 @@ class Parser {
   // is expected: only numbers are converted.
   static std::string Sentence(const CLI::ParseError& error) {
     constexpr std::string_view kConversion = "Could not convert: ";
+    constexpr std::string_view kTwice = ": At Most 1 required but received ";
     std::string text = error.what();
+    if (const std::size_t at = text.find(kTwice); at != std::string::npos) {
+      return fmt::format("{} is given {} times; once is enough", text.substr(0, at),
+                         text.substr(at + kTwice.size()));
+    }
     const std::size_t equals = text.find(" = ");
     if (!text.starts_with(kConversion) || equals == std::string::npos) return text;
     return text.replace(equals, 3, " ").substr(kConversion.size()) + ": not a number, or too large";

@@ -52,6 +52,10 @@ Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::
     return MakeError(ErrorCode::kUsage, "--context-timeout {}: must be a time above 0, such as 90s",
                      flags.timeout);
   }
+  for (const std::string& command : flags.exec) {
+    if (TrimSpace(command).empty())
+      return MakeError(ErrorCode::kUsage, "--exec: no command is given");
+  }
   return app::PrepareContext(
       {.exec = flags.exec, .variables = flags.variables, .jobs = flags.jobs, .deadline = *deadline},
       config);

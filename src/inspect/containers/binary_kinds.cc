@@ -61,6 +61,8 @@ constexpr KindRow kKinds[] = {
     {"webp", "WebP image", DescribeImage},
     {"bmp", "BMP image", DescribeImage},
     {"tiff", "TIFF image", DescribeImage},
+    {"heif", "HEIF image (HEIC)"},
+    {"avif", "AVIF image"},
     {"mp3", "MP3 audio"},
     {"wav", "WAV audio"},
     {"flac", "FLAC audio"},

@@ -70,6 +70,13 @@ constexpr Magic kMagics[] = {
     {0, "MZ"sv, "pe", kUnlessText},
     {0, "fLaC"sv, "flac", kUnlessText},
     {0, "OggS"sv, "ogg", kUnlessText},
+    // The brand behind `ftyp` tells photos from videos (ISO/IEC 23008-12 and the AVIF specification).
+    {4, "ftypheic"sv, "heif"},
+    {4, "ftypheix"sv, "heif"},
+    {4, "ftypmif1"sv, "heif"},
+    {4, "ftypmsf1"sv, "heif"},
+    {4, "ftypavif"sv, "avif"},
+    {4, "ftypavis"sv, "avif"},
     {4, "ftyp"sv, "mp4", kUnlessText},
     {0, "ID3"sv, "mp3", kUnlessText},
     {0, "\xFF\xFB"sv, "mp3"},

@@ -106,6 +106,7 @@ class ThriftReader {
 // An element of the schema of Parquet, which is a tree written in depth-first order.
 struct ParquetElement {
   std::optional<std::int64_t> type, converted;
+  std::int64_t logical = 0;  // the member of the union LogicalType that is set; 0: none
   std::uint64_t children = 0;
   std::string name;
 };
@@ -122,6 +123,11 @@ ParquetElement ReadElement(ThriftReader* in) {
       element.children = static_cast<std::uint64_t>(std::max<std::int64_t>(0, in->Integer()));
     } else if (id == 6) {
       element.converted = in->Integer();
+    } else if (id == 10 && type == ThriftReader::kStruct) {
+      if (const std::uint8_t member = in->Next(&element.logical)) {
+        in->Skip(member);
+        for (std::int64_t more = 0; const std::uint8_t next = in->Next(&more);) in->Skip(next);
+      }
     } else {
       in->Skip(type);
     }
@@ -129,10 +135,29 @@ ParquetElement ReadElement(ThriftReader* in) {
   return element;
 }
 
-// By the physical type, unless the converted one says more.
+// The type by LogicalType, which newer writers use alone: nanoseconds have no converted type.
+std::optional<FieldType> LogicalParquetType(std::int64_t logical) {
+  constexpr std::int64_t kString = 1, kDecimal = 5, kDate = 6, kTime = 7, kTimestamp = 8;
+  switch (logical) {
+    case kString:
+    case kTime:
+      return FieldType::kString;
+    case kDecimal:
+      return FieldType::kNumber;
+    case kDate:
+      return FieldType::kDate;
+    case kTimestamp:
+      return FieldType::kDatetime;
+    default:
+      return std::nullopt;
+  }
+}
+
+// The logical type decides, else the converted one, else the physical one.
 FieldType ParquetType(const ParquetElement& element) {
   constexpr std::int64_t kUtf8 = 0, kDecimal = 5, kDate = 6, kTimeMillis = 7, kTimestampMillis = 9,
                          kTimestampMicros = 10;
+  if (const auto logical = LogicalParquetType(element.logical)) return *logical;
   if (element.converted == kUtf8) return FieldType::kString;
   if (element.converted == kDecimal) return FieldType::kNumber;
   if (element.converted == kDate) return FieldType::kDate;
@@ -471,6 +496,13 @@ Status DescribeSqlite(const BinaryFile& file, Description* out) {
   if (!names.empty()) {
     out->kind_detail += fmt::format("; tables: {}{}", Join(names, ", "),
                                     names.size() < found.tables.size() ? " …" : "");
+  }
+  if (found.journal == SqliteFile::Journal::kWriteAhead) {
+    out->notes.push_back({.code = "write-ahead-log",
+                          .offset = {},
+                          .line = {},
+                          .text = "in write-ahead mode: tables and rows that are still in its -wal "
+                                  "file are not counted"});
   }
   out->details = {{"page_size", std::uint64_t{found.page_size}},
                   {"pages", std::uint64_t{found.pages}},

@@ -20,7 +20,7 @@ std::string_view PythonValue(std::string_view dict, std::string_view name) {
 
 // "'<f8'" is float64.
 std::string NumpyType(std::string_view descr) {
-  if (descr.size() < 5 || descr.front() != '\'') return "records";
+  if (descr.size() < 4 || descr.front() != '\'') return "records";
   const std::string_view code = descr.substr(2, descr.size() - 3);
   const std::string_view digits = code.substr(1);
   std::uint64_t bytes = 0;

@@ -190,6 +190,56 @@ TEST(DescribeContentTest, CommentLinesOfTablesAreNoRows) {  // FLT-23
   EXPECT_THAT(RenderHint(told, {}), HasSubstr("Records: 2 (3 comment lines skipped)"));
 }
 
+TEST(DescribeContentTest, TheLastCommentIsTheHeaderOfTextsToo) {  // FLT-23
+  struct Case {
+    std::string_view text;
+    std::uint64_t records, comments;
+    std::string_view fields, first;
+  };
+  const Case cases[] = {
+      {"# about\n#\n#code\tname\nAD\tAndorra\nAE\tEmirates\n", 2, 2, "#code, name",
+       R"([{"#code":"AD","name":"Andorra"}])"},
+      {"# about\n#\n#code\tname\tnote\nAD\tAndorra\nAE\tEmirates\nAF\tx\tn\n", 3, 2,
+       "#code, name, note", R"([{"#code":"AD","name":"Andorra"}])"},
+      {"# about\n#code\tname\t\t\tnote\nAD\tAndorra\nAE\tEmirates\nAF\tx\tn\n#@AD\tEurope\n", 3, 2,
+       "#code, name, note", R"([{"#code":"AD","name":"Andorra"}])"},
+      // A sentence, and comments of which several have the cells of a row, are no header.
+      {"# about names\tand cities\t or so\nname\tcity\nAda\tRome\nBob\tOslo\n", 2, 1, "name, city",
+       R"([{"name":"Ada","city":"Rome"}])"},
+      {"# x\n#from\tcrm\n#by\tAda\nname\tcity\nAda\tRome\nBob\tOslo\n", 2, 3, "name, city",
+       R"([{"name":"Ada","city":"Rome"}])"},
+  };
+  for (const Case& c : cases) {
+    const Description d = DescribeText(c.text, "a.tsv", {});
+    ASSERT_TRUE(d.records) << c.text;
+    EXPECT_EQ(d.records->records, c.records) << c.text;
+    EXPECT_EQ(d.records->comments, c.comments) << c.text;
+    EXPECT_EQ(Shown(d), c.fields) << c.text;
+    EXPECT_EQ(FirstRow(c.text, d), c.first) << c.text;
+    EXPECT_EQ(RecordReader::Open(c.text, d)->count(), c.records) << c.text;
+  }
+}
+
+TEST(DescribeContentTest, ARowInTheFormOfAllOthersIsNoHeader) {  // INS-64
+  struct Case {
+    std::string_view text;
+    std::uint64_t records;
+  };
+  const Case cases[] = {
+      {"a@x.org\nbob@y.org\nc.d@z.org\n", 3},
+      {" 0   0\n 1  10\n 2   4\n", 3},
+      {"0023 20E3;F985;\n00A9;F9D6;F7EE\n2002;;F7AA\n203C;F9A9;\n", 4},
+      {"name,mail\nAda,a@x.org\nBob,b@y.org\nCid,c@z.org\n", 3},
+      {"Q1,Q2\nA1,B2\nC1,B3\n", 2},
+      {"item1,item2\na1,b2\nc1,d3\n", 2},
+  };
+  for (const Case& c : cases) {
+    const Description d = DescribeText(c.text, "a.csv", {});
+    ASSERT_TRUE(d.records) << c.text;
+    EXPECT_EQ(d.records->records, c.records) << c.text;
+  }
+}
+
 TEST(DescribeContentTest, CommentsCanBeForcedAndForbidden) {  // FLT-23
   constexpr std::string_view kText = "# x\nid,name\n1,Ada\n!y\n2,Bob\n";
   const Description none = DescribeText(kText, "a.csv", {.comment = ""});

@@ -30,7 +30,9 @@ TEST(DescribeTest, NamesTheFormatByContentAndExtension) {
       {"empty.gz", "", "Plain text (named .gz)"},
       {"a.txt", Repeat("{\"a\":1}\n", 200), "NDJSON (named .txt)"},  // INS-40
       {"a.json", Repeat("{\"a\":1}\n", 200), "NDJSON (named .json)"},
-      {"a.txt", rows, "TSV (named .txt)"},                                                // INS-35
+      {"a.txt", rows, "TSV (named .txt)"},  // INS-35
+      {"a.txt", "name;n\nAda;2\nBob;3\nCyd;4\nDee;5\nEve;6\n",
+       "CSV (semicolon-separated, header row) (named .txt)"},
       {"a.ndjson", "broken\n{\"a\":1}\n{\"a\":1}\n", "NDJSON (newline-delimited JSON)"},  // INS-41
       {"a.ndjson", "broken\nworse\n{\"a\":1}\n", "Unknown text (named .ndjson)"},         // INS-42
       {"a.json", "[{\"a\":1},\n{\"a\":2},\n{\"a",

@@ -245,8 +245,8 @@ struct ListBeside {
 // Codes: empty, invalid-encoding, guessed-encoding, lone-surrogate, nul-bytes, unstable, max-scan,
 // malformed, comments, footer, two-line-header, header-of-values, named-but-not, broken, too-deep,
 // duplicate-keys, ragged, too-wide, stray-quote, open-quote, duplicate-names, forced, read-error,
-// damaged, inside-limit, not-unpacked, hostile-names, encrypted, overlapping, unpacked (for a
-// context), source (from whoever provided the text).
+// damaged, inside-limit, not-unpacked, hostile-names, encrypted, overlapping, write-ahead-log,
+// unpacked (for a context), source (from whoever provided the text).
 struct Note {
   std::string code;
   std::optional<std::uint64_t> offset;  // stored bytes

@@ -148,8 +148,11 @@ std::string ShortLabel(const Description& description) {
 std::string FormatLabel(const Description& description) {
   std::string label = BaseLabel(description);
   if (NamedOtherwise(description)) {
-    // The kind is all that is known of a binary file; of others the detail can wait.
-    if (description.format != Format::kBinary) label = ShortLabel(description);
+    // The kind is all that is known of a binary file, and code needs to know what parts the cells
+    // of a table if its name does not say it; of others the detail can wait.
+    const bool other_cells = description.format == Format::kCsv && description.table &&
+                             description.table->delimiter != ',';
+    if (description.format != Format::kBinary && !other_cells) label = ShortLabel(description);
     label += fmt::format(" (named {})", description.extension);
   }
   label += FaultLabel(description);

@@ -9,6 +9,7 @@
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "inspect/description/cell_form.h"
 #include "inspect/description/value_type.h"
 #include "inspect/text/record_lines.h"
 
@@ -25,6 +26,8 @@ struct Fit {
   std::size_t rows = 0;
   std::size_t modal_rows = 0;  // rows with the commonest number of cells
   std::size_t modal_cells = 0;
+  std::size_t fewest_cells = 0, most_cells = 0;  // of a row
+  bool even() const { return modal_rows * 10 >= rows * 9; }
   bool better(const Fit& other) const {
     const std::size_t mine = modal_rows * other.rows, theirs = other.modal_rows * rows;
     return mine != theirs ? mine > theirs : modal_cells > other.modal_cells;
@@ -41,6 +44,9 @@ Fit FitOf(std::span<const CsvRow> rows, char delimiter) {
       fit.modal_cells = cells;
     }
   }
+  if (counts.empty()) return fit;
+  fit.fewest_cells = counts.begin()->first;
+  fit.most_cells = counts.rbegin()->first;
   return fit;
 }
 
@@ -207,10 +213,29 @@ bool ReadsLikeHeader(std::span<const CsvRow> rows) {
   return !FirstRowHasValue(rows[0]) || NamesBySeries(rows);
 }
 
+// Whether the cell of the first row has a form that names do not have, and all filled cells below
+// it, at least two, have the same.
+bool GoesOnInForm(std::span<const CsvRow> rows, std::size_t column) {
+  constexpr std::size_t kFewest = 2;
+  const CellForm first = FormOfCell(rows[0].cells[column]);
+  if (first.names) return false;
+  std::size_t filled = 0;
+  for (const CsvRow& row : rows.subspan(1)) {
+    if (column >= row.cells.size() || TrimSpace(row.cells[column]).empty()) continue;
+    if (FormOfCell(row.cells[column]) != first) return false;
+    ++filled;
+  }
+  return filled >= kFewest;
+}
+
 bool GuessHeader(std::span<const CsvRow> rows) {
   if (rows.empty()) return false;
   if (FirstRowHasValue(rows[0])) return NamesBySeries(rows) && ReadsLikeNames(rows);
-  return rows.size() == 1 || HasTypeContrast(rows) || ReadsLikeNames(rows);
+  if (rows.size() == 1 || HasTypeContrast(rows)) return true;
+  for (std::size_t column = 0; column < rows[0].cells.size(); ++column) {
+    if (GoesOnInForm(rows, column)) return false;
+  }
+  return ReadsLikeNames(rows);
 }
 
 // Whether the second row belongs to the header, as units and types do: no cell of it is a value,
@@ -273,7 +298,7 @@ bool LooksLikeProse(std::string_view text, const CsvRow& row, char delimiter) {
 }
 
 bool FitsSniffed(std::string_view text, const Fit& fit, const std::vector<CsvRow>& rows) {
-  if (rows.size() < 2 || fit.modal_cells < 2 || fit.modal_rows * 10 < fit.rows * 9) return false;
+  if (rows.size() < 2 || fit.modal_cells < 2 || !fit.even()) return false;
   const bool short_cells =
       std::all_of(rows[0].cells.begin(), rows[0].cells.end(),
                   [](const std::string& cell) { return utf8::CodePoints(cell) <= kMaxNameChars; });
@@ -344,8 +369,10 @@ bool SpeaksForComments(std::string_view text, std::string_view mark, const CsvHi
   const Fit fit = ChooseDelimiter(text, {.mark = mark}, hints);
   if (fit.modal_cells < 2 || mark.front() == fit.delimiter) return false;
   const std::size_t fewest = text.starts_with(mark) ? 1 : 2;
-  const bool table = fit.rows >= fewest && fit.modal_rows * 10 >= fit.rows * 9;
-  if (!table) return false;
+  // Behind comments in front, rows may leave out their last cells.
+  const bool uneven = !fit.even();
+  const bool table = !uneven || (text.starts_with(mark) && fit.fewest_cells >= 2);
+  if (!table || fit.rows < fewest) return false;
   std::size_t comments = 0, alike = 0, led = 0;
   bool spaced = true;  // every row reads like prose, so that this tells nothing
   const std::vector<CsvRow> rows = ParseCsv(text, fit.delimiter, kSampledRows, hints.ends);
@@ -358,7 +385,10 @@ bool SpeaksForComments(std::string_view text, std::string_view mark, const CsvHi
     if (!BeginsWith(row, text, mark)) continue;
     ++comments;
     const bool sentence = !spaced && LooksLikeProse(text, row, fit.delimiter);
-    const bool like_rows = row.cells.size() == fit.modal_cells && !sentence;
+    const std::size_t cells = row.cells.size();
+    const bool as_wide =
+        uneven ? cells >= fit.fewest_cells && cells <= fit.most_cells : cells == fit.modal_cells;
+    const bool like_rows = as_wide && !sentence;
     alike += like_rows ? 1 : 0;
     led += leading && !like_rows ? 1 : 0;
   }
@@ -381,26 +411,33 @@ Preamble FindComments(std::string_view text, const CsvHints& hints) {
   return {};
 }
 
-// Whether the last comment in front of the rows is their header: it has their cells, and their
-// first row is none itself.
-bool IsHeaderCommented(std::string_view text, const Preamble& comments, const Fit& fit,
-                       const CsvHints& hints) {
-  if (comments.lines == 0 || hints.header == HeaderRow::kNo) return false;
-  const auto last = ParseCsv(text.substr(comments.last_line, comments.size - comments.last_line),
-                             fit.delimiter, 1, TextEnds::kHere);
-  if (last.empty() || last[0].cells.size() != fit.modal_cells || fit.modal_cells < 2) return false;
-  const auto rows = ParseCsv(text.substr(comments.size), fit.delimiter, kSampledRows, hints.ends,
-                             {.mark = comments.mark});
-  return !rows.empty() && !FirstRowHasValue(last[0]) &&
-         (FirstRowHasValue(rows[0]) || !GuessHeader(rows));
-}
-
-constexpr std::size_t kMostTitles = 10;  // rows
-
 std::size_t FilledCells(const CsvRow& row) {
   return static_cast<std::size_t>(
       std::ranges::count_if(row.cells, [](const std::string& cell) { return !cell.empty(); }));
 }
+
+// Whether the last comment in front of the rows is their header: it has their cells, or a name for
+// each cell of the longest, and their first row is none itself. Where that row only reads like
+// names, such a comment is the better header, if no other is like it and it is no sentence.
+bool IsHeaderCommented(std::string_view text, const Preamble& comments, const Fit& fit,
+                       const CsvHints& hints) {
+  if (comments.lines == 0 || hints.header == HeaderRow::kNo || fit.modal_cells < 2) return false;
+  const std::string_view line = text.substr(comments.last_line, comments.size - comments.last_line);
+  const auto last = ParseCsv(line, fit.delimiter, 1, TextEnds::kHere);
+  if (last.empty() || FirstRowHasValue(last[0])) return false;
+  const std::size_t cells = last[0].cells.size();
+  if (cells != fit.modal_cells && FilledCells(last[0]) != fit.most_cells) return false;
+  const auto rows = ParseCsv(text.substr(comments.size), fit.delimiter, kSampledRows, hints.ends,
+                             {.mark = comments.mark});
+  if (rows.empty()) return false;
+  if (FirstRowHasValue(rows[0]) || !GuessHeader(rows)) return true;
+  const auto others =
+      ParseCsv(text.substr(0, comments.last_line), fit.delimiter, kSampledRows, TextEnds::kHere);
+  return !HasTypeContrast(rows) && !LooksLikeProse(line, last[0], fit.delimiter) &&
+         std::ranges::none_of(others, [&](const CsvRow& row) { return row.cells.size() == cells; });
+}
+
+constexpr std::size_t kMostTitles = 10;  // rows
 
 // The number of rows in front of a blank one that are labels with a value, above a longer table
 // with other columns of values: as wide as it, they are titles all the same. 0: there are none.
@@ -439,7 +476,7 @@ std::size_t TitlesInFront(std::string_view text, const Fit& fit, const CsvHints&
   // A corner may be empty, and so may be what a delimiter at the end of each row begins.
   const auto& cells = rows[0].cells;
   const std::size_t edge = cells.front().empty() || cells.back().empty() ? 1 : 0;
-  const bool table = below.modal_rows * 10 >= below.rows * 9 && cells.size() == fit.modal_cells &&
+  const bool table = below.even() && cells.size() == fit.modal_cells &&
                      FilledCells(rows[0]) + edge == cells.size();
   if (!table || !ReadsLikeHeader(rows)) return 0;
   const bool header = HasTypeContrast(rows) || (single && ReadsLikeNames(rows));
@@ -506,7 +543,9 @@ CsvGuess GuessCsv(std::string_view head, const CsvHints& given) {
   if (guess.rows.empty()) return guess;
   const CsvRow first = guess.rows[0];
   const bool named = guess.shape.header;
-  guess.shape.columns = static_cast<std::uint32_t>(named ? first.cells.size() : fit.modal_cells);
+  const bool aligned = marked.first_is_row && first.cells.size() > fit.most_cells;
+  guess.shape.columns = static_cast<std::uint32_t>(
+      aligned ? FilledCells(first) : (named ? first.cells.size() : fit.modal_cells));
   if (named) guess.shape.raw_names = first.cells;
   if (!comments.mark.empty() && !hints.comment && guess.shape.columns > 1) {
     guess.shape.marked_row_cells = marked.marked_row_cells = guess.shape.columns;
@@ -524,6 +563,8 @@ CsvGuess GuessCsv(std::string_view head, const CsvHints& given) {
 std::vector<std::string> JoinHeader(const std::vector<std::string>& first,
                                     const TableShape& shape) {
   std::vector<std::string> names = first;
+  // Several tabs align a header in a comment with the rows below it.
+  if (shape.header_commented && names.size() > shape.columns) std::erase(names, "");
   if (!shape.below_is_name) return names;
   std::string_view above;
   for (std::size_t c = 0; c < names.size() && c < shape.below.size(); ++c) {

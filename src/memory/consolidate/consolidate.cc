@@ -407,7 +407,7 @@ void AnswerBook::FetchRatings(const std::vector<RatedItem>& items) {
   ratings_[items] = std::nullopt;
   warnings_.push_back(
       {"rating_failed",
-       fmt::format("the model gave no ratings, all items count as 3: {}",
+       fmt::format("the model gave no ratings, each item counts by its own importance: {}",
                    ratings ? "not a number from 1 to 5 for each item" : ratings.error().message)});
 }
 

@@ -41,6 +41,12 @@ class RowWriter {
 
   // The number of the write that is being put together.
   Seq next_seq() const { return next_seq_; }
+  // Puts rows to a write that is there already, with the number `seq`.
+  RowWriter Within(Seq seq) const {
+    RowWriter writer = *this;
+    writer.next_seq_ = seq;
+    return writer;
+  }
 
   Result<Seq> AddOp(const OpRow& op);
   // `row.seq` and `row.branch` are not looked at.

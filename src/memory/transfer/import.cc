@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/text/parse.h"
@@ -53,6 +54,7 @@ class Importing {
         writer_(writer) {}
 
   Result<ImportResult> Take(std::vector<Row> rows) {
+    for (const Row& row : rows) there_[row.uid] = std::max(there_[row.uid], row.seq);
     DOSSIER_RETURN_IF_ERROR(LearnKnown());
     std::ranges::stable_sort(rows, [](const Row& a, const Row& b) {
       const auto key = [](const Row& row) {
@@ -78,47 +80,97 @@ class Importing {
     known_.emplace(RowUid(store_id_, 0), 0);
     DOSSIER_RETURN_IF_ERROR(ForEachRow(
         connection_,
-        "SELECT seq, iif(op = 'import', details ->> '$.uid', NULL), details ->> '$.root' FROM ops",
+        "SELECT seq, iif(op = 'import', details ->> '$.uid', NULL), details ->> '$.root', "
+        "iif(op = 'import' AND details ->> '$.store' = ?, details ->> '$.seq', NULL) "
+        "FROM ops",
         [&](const store::Statement& row) {
-          const auto uid = row.OptionalText(1);
-          known_.emplace(uid ? *uid : RowUid(store_id_, row.Int(0)),
-                         row.Int(2) == 1 ? 0 : row.Int(0));
-        }));
+          const std::string uid = row.OptionalText(1).value_or(RowUid(store_id_, row.Int(0)));
+          known_.emplace(uid, row.Int(2) == 1 ? 0 : row.Int(0));
+          const auto there = there_.find(uid);
+          origins_[row.Int(0)] =
+              there != there_.end() ? there->second : row.OptionalInt(3).value_or(-1);
+        },
+        from_));
     return ForEachRow(connection_, "SELECT seq, id FROM records",
                       [&](const store::Statement& row) { ids_[row.Int(0)] = row.Int(1); });
   }
 
-  // The rows of one write: all are new, or none.
   Status TakeWrite(std::span<const Row> rows) {
     const Row& first = rows.front();
     if (first.type == "source") return TakeSource(first);
     if (const auto known = known_.find(first.uid); known != known_.end()) {
-      result_.unchanged += static_cast<std::int64_t>(rows.size());
-      if (first.type == "branch") DOSSIER_RETURN_IF_ERROR(LearnBranch(first, known->second));
-      SetNewSeq(first.seq, known->second);
-      return {};
+      return TakeKnown(rows, known->second);
     }
-    JsonObject details{{"uid", first.uid}, {"store", from_}};
+    JsonObject details = DetailsOf(first);
     std::optional<std::int64_t> branch_id;
     DOSSIER_ASSIGN_OR_RETURN(store::Savepoint part, store::Savepoint::Begin(connection_.db()));
-    const std::int64_t redacted = result_.redacted;
+    const std::tuple before(result_.added, result_.unchanged, result_.redacted);
     for (const Row& row : rows) {
-      Result<std::int64_t> branch = TakeRow(row, &details);
-      if (!branch) {
-        if (branch.error().code != ErrorCode::kInvalidArgument) {
-          return tl::unexpected(std::move(branch).error());
-        }
-        result_.redacted = redacted;
-        result_.faults.push_back({row.line.number, row.line.byte, branch.error().message});
-        return {};
-      }
-      branch_id = *branch;
+      DOSSIER_ASSIGN_OR_RETURN(branch_id, TakeOrBlame(row, &details, writer_));
+      if (branch_id) continue;
+      std::tie(result_.added, result_.unchanged, result_.redacted) = before;
+      return {};
     }
-    DOSSIER_RETURN_IF_ERROR(Finish(rows, *branch_id, std::move(details)));
+    if (result_.added == std::get<0>(before)) return {};  // all of it is replaced here
+    DOSSIER_RETURN_IF_ERROR(Finish(first, *branch_id, std::move(details)));
     return part.Release();
   }
 
-  Status Finish(std::span<const Row> rows, std::int64_t branch_id, JsonObject details) {
+  // A write that is here already: an export of a view holds some of its rows, one of all the
+  // others.
+  Status TakeKnown(std::span<const Row> rows, Seq seq) {
+    DOSSIER_ASSIGN_OR_RETURN(
+        const auto text,
+        ReadText(connection_, "SELECT details FROM ops WHERE seq = ? AND op = 'import'", seq));
+    std::optional<JsonObject> details;  // none: it was written here, so that no row is missing
+    if (text) {
+      DOSSIER_ASSIGN_OR_RETURN(Json read, ParseJson(*text));
+      if (read.is_object()) details = std::move(read.get_object());
+    }
+    const std::int64_t before = result_.added;
+    for (const Row& row : rows) {
+      if (row.type == "branch") DOSSIER_RETURN_IF_ERROR(LearnBranch(row, seq));
+      if (row.type == "branch" || !details || Holds(*details, row)) {
+        ++result_.unchanged;
+        if (details && row.type == "record") DOSSIER_RETURN_IF_ERROR(LinkReplaced(row, seq));
+        continue;
+      }
+      RowWriter writer = writer_.Within(seq);
+      DOSSIER_RETURN_IF_ERROR(TakeOrBlame(row, &*details, writer));
+      if (const auto id = FindInt(Json(*details), "record")) ids_[seq] = *id;
+    }
+    if (result_.added > before) {
+      DOSSIER_RETURN_IF_ERROR(
+          Run(connection_, "UPDATE ops SET details = ? WHERE seq = ?", ToJson(*details), seq));
+    }
+    SetNewSeq(rows.front().seq, seq);
+    return {};
+  }
+
+  // Whether a write with such details has, or had before it was pruned, this row.
+  bool Holds(const JsonObject& details, const Row& row) const {
+    if (row.type == "core") return Find(details, "key") != nullptr;
+    if (row.type == "record") return Find(details, "record") != nullptr;
+    const auto id = FindId(row.value, "record");
+    const Json* hides = Find(details, "hides");
+    return !id || (hides && hides->is_array() &&
+                   std::ranges::find(hides->as_array(), Json(*id)) != hides->as_array().end());
+  }
+
+  // A record that is here learns which one it replaced, if that came later.
+  Status LinkReplaced(const Row& row, Seq seq) {
+    const auto replaced = FindId(row.value, "supersedes");
+    const auto id = ids_.find(seq);
+    if (!replaced || id == ids_.end()) return {};
+    return Run(connection_, "UPDATE records SET supersedes = ? WHERE id = ? AND supersedes IS NULL",
+               *replaced, id->second);
+  }
+
+  JsonObject DetailsOf(const Row& row) const {
+    return {{"uid", row.uid}, {"store", from_}, {"seq", row.seq}};
+  }
+
+  Status Finish(const Row& row, std::int64_t branch_id, JsonObject details) {
     const bool is_root = Find(details, "root") != nullptr;
     const std::int64_t id = FindInt(Json(details), "record").value_or(0);
     DOSSIER_ASSIGN_OR_RETURN(const Seq seq, writer_.AddOp({.at = now_,
@@ -129,21 +181,65 @@ class Importing {
                                                            .node_id = context_.node_id,
                                                            .phase = context_.phase,
                                                            .details = std::move(details)}));
-    known_.emplace(rows.front().uid, is_root ? 0 : seq);
+    known_.emplace(row.uid, is_root ? 0 : seq);
+    origins_[seq] = row.seq;
     if (id != 0) ids_[seq] = id;
-    SetNewSeq(rows.front().seq, is_root ? 0 : seq);
-    result_.added += static_cast<std::int64_t>(rows.size());
+    SetNewSeq(row.seq, is_root ? 0 : seq);
     return {};
   }
 
-  Result<std::int64_t> TakeRow(const Row& row, JsonObject* details) {
-    if (row.type == "branch") return TakeBranch(row, details);
+  // The row's branch; none if it is refused, which is a fault then.
+  Result<std::optional<std::int64_t>> TakeOrBlame(const Row& row, JsonObject* details,
+                                                  RowWriter& writer) {
+    Result<std::int64_t> branch = TakeRow(row, details, writer);
+    if (branch) return std::optional(*branch);
+    if (branch.error().code != ErrorCode::kInvalidArgument) {
+      return tl::unexpected(std::move(branch).error());
+    }
+    result_.faults.push_back({row.line.number, row.line.byte, branch.error().message});
+    return std::optional<std::int64_t>();
+  }
+
+  Result<std::int64_t> TakeRow(const Row& row, JsonObject* details, RowWriter& writer) {
+    std::int64_t id = 0;
+    if (row.type == "branch") {
+      DOSSIER_ASSIGN_OR_RETURN(id, TakeBranch(row, details));
+      ++result_.added;
+      return id;
+    }
     const auto branch = branches_.find(TextAt(row.value, "branch"));
     if (branch == branches_.end()) return tl::unexpected(Bad("branch"));
-    if (row.type == "record") DOSSIER_RETURN_IF_ERROR(TakeRecord(row, branch->second, details));
-    if (row.type == "core") DOSSIER_RETURN_IF_ERROR(TakeCore(row, branch->second, details));
-    if (row.type == "hidden") DOSSIER_RETURN_IF_ERROR(TakeHidden(row, branch->second, details));
-    return branch->second;
+    id = branch->second;
+    DOSSIER_ASSIGN_OR_RETURN(const bool replaced, IsReplaced(row, id));
+    if (replaced) {
+      ++result_.unchanged;
+      return id;
+    }
+    if (row.type == "record") DOSSIER_RETURN_IF_ERROR(TakeRecord(row, id, details, writer));
+    if (row.type == "core") DOSSIER_RETURN_IF_ERROR(TakeCore(row, id, details, writer));
+    if (row.type == "hidden") DOSSIER_RETURN_IF_ERROR(TakeHidden(row, id, details, writer));
+    ++result_.added;
+    return id;
+  }
+
+  // Whether a row here is newer in the store that both come from: added behind it, the older one
+  // would be the newest here.
+  Result<bool> IsReplaced(const Row& row, std::int64_t branch) {
+    bool replaced = false;
+    const auto look = [&](const store::Statement& other) {
+      const auto origin = origins_.find(other.Int(0));
+      replaced = replaced || (origin != origins_.end() && origin->second > row.seq);
+    };
+    if (row.type == "core") {
+      DOSSIER_RETURN_IF_ERROR(ForEachRow(connection_,
+                                         "SELECT seq FROM core WHERE branch_id = ? AND key = ?",
+                                         look, branch, TextAt(row.value, "key")));
+    } else if (const auto id = FindId(row.value, "record"); row.type == "hidden" && id) {
+      DOSSIER_RETURN_IF_ERROR(
+          ForEachRow(connection_, "SELECT seq FROM hidden WHERE branch_id = ? AND record_id = ?",
+                     look, branch, *id));
+    }
+    return replaced;
   }
 
   // The newest write here of those that stand for the other store's up to `seq`.
@@ -233,15 +329,15 @@ class Importing {
     return record;
   }
 
-  Status TakeRecord(const Row& row, std::int64_t branch, JsonObject* details) {
+  Status TakeRecord(const Row& row, std::int64_t branch, JsonObject* details, RowWriter& writer) {
     DOSSIER_ASSIGN_OR_RETURN(Record record, ReadRecord(row.value));
     if (redacts_) result_.redacted += RedactRecord(&record);
-    DOSSIER_ASSIGN_OR_RETURN(const std::int64_t id, writer_.AddRecord(branch, record));
+    DOSSIER_ASSIGN_OR_RETURN(const std::int64_t id, writer.AddRecord(branch, record));
     (*details)["record"] = id;
     return {};
   }
 
-  Status TakeCore(const Row& row, std::int64_t branch, JsonObject* details) {
+  Status TakeCore(const Row& row, std::int64_t branch, JsonObject* details, RowWriter& writer) {
     CoreRow core{.key = TextAt(row.value, "key"), .pinned = FindBool(row.value, "pinned") == true};
     DOSSIER_RETURN_IF_ERROR(CheckCoreKey(core.key));
     if (const auto value = FindString(row.value, "value")) core.value = *value;
@@ -254,10 +350,10 @@ class Importing {
     }
     DOSSIER_ASSIGN_OR_RETURN(core.updated_at, TimeField(row.value, "time"));
     (*details)["key"] = core.key;
-    return writer_.AddCore(branch, core);
+    return writer.AddCore(branch, core);
   }
 
-  Status TakeHidden(const Row& row, std::int64_t branch, JsonObject* details) {
+  Status TakeHidden(const Row& row, std::int64_t branch, JsonObject* details, RowWriter& writer) {
     const auto reason = FindHideReason(TextAt(row.value, "reason"));
     const auto id = FindId(row.value, "record");
     if (!reason) return tl::unexpected(Bad("reason"));
@@ -274,7 +370,7 @@ class Importing {
     Json& hides = (*details)["hides"];
     if (!hides.is_array()) hides = JsonArray();
     hides.as_array().emplace_back(*id);
-    return writer_.AddHidden(branch, *id, *reason);
+    return writer.AddHidden(branch, *id, *reason);
   }
 
   Status TakeSource(const Row& row) {
@@ -297,7 +393,9 @@ class Importing {
   const WriteContext& context_;
   RowWriter writer_;
   bool empty_ = false;
+  std::unordered_map<std::string, Seq> there_;    // uid -> newest number there
   std::unordered_map<std::string, Seq> known_;    // uid -> number here
+  std::unordered_map<Seq, Seq> origins_;          // number here -> there; -1: not known
   std::unordered_map<Seq, std::int64_t> ids_;     // number here -> record
   std::map<Seq, Seq> new_seqs_;                   // number there -> newest here up to it
   std::map<std::string, std::int64_t> branches_;  // name there -> id here

@@ -161,6 +161,34 @@ TEST(TransferTest, AViewIsExportedAloneAndForPeople) {
   EXPECT_EQ(FindString(*json, "schema"), kExportSchema);
 }
 
+TEST(TransferTest, WhatAViewLeftOutComesLaterWithoutUndoingIt) {  // MEM-T24
+  TestStore from;
+  for (const char* compiler : {"gcc", "icpx"}) {
+    ASSERT_THAT(from.Set("compiler", compiler), Succeeds());
+  }
+  ASSERT_THAT(from.Delete("compiler"), Succeeds());
+  ASSERT_THAT(from.Set("compiler", "clang"), Succeeds());
+  const auto nine = from.Add({.text = "nine"});
+  ASSERT_THAT(from.Add({.text = "ten", .supersedes = nine->id}), Succeeds());
+  const std::string all = Export(from, kAll);
+  TestStore to({.new_store_id = std::string(32, 'b')});
+  ASSERT_THAT(ImportLines(*to, Export(from), {}), Succeeds());
+  ASSERT_THAT(ImportLines(*to, all, {}), Succeeds());
+  EXPECT_EQ(to.Core("compiler"), "clang");
+  EXPECT_EQ(Shown(to), Shown(from));
+  EXPECT_EQ(to->Check(CheckMode::kLook), std::vector<std::string>{});
+  EXPECT_EQ(ImportLines(*to, all, {})->added, 0);
+  EXPECT_EQ(ImportLines(*from, Export(to, kAll), {})->added, 0);
+
+  // So it is with an export that is older than what is here.
+  ASSERT_THAT(from.Set("compiler", "zig"), Succeeds());
+  TestStore newer({.new_store_id = std::string(32, 'd')});
+  ASSERT_THAT(ImportLines(*newer, Export(from), {}), Succeeds());
+  ASSERT_THAT(ImportLines(*newer, all, {}), Succeeds());
+  EXPECT_EQ(Shown(newer), Shown(from));
+  EXPECT_EQ(newer->Check(CheckMode::kLook), std::vector<std::string>{});
+}
+
 TEST(TransferTest, AnExportIsOneStateOfTheStore) {
   TestStore store;
   Fill(store);

@@ -32,11 +32,12 @@ CheckedReply CheckReply(std::string_view text, const JsonSchema& schema) {
   out.text = json;
   auto value = ExactJson::Parse(json);
   if (!value) {
-    out.violations.push_back(": is not JSON: " + value.error().message);
+    out.violations.push_back("the reply: is not JSON: " + value.error().message);
     return out;
   }
   for (const SchemaViolation& violation : schema.Check(value->nearest())) {
-    out.violations.push_back(fmt::format("{}: {}", violation.pointer, violation.reason));
+    out.violations.push_back(fmt::format(
+        "{}: {}", violation.pointer.empty() ? "the reply" : violation.pointer, violation.reason));
   }
   if (out.violations.empty()) out.value = std::move(*value);
   return out;

@@ -150,6 +150,7 @@ Status GoOn(const RunOrder& order, StartedRun* setup) {
   }
   setup->goes_on = true;
   DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
+  DOSSIER_RETURN_IF_ERROR(KeepRecord(order, setup->log->run(), setup->idea.title));
   return setup->log->Add(kResumed, "", {{kRetryFailed, order.retry == RunOrder::Retry::kFailed}});
 }
 
@@ -427,8 +428,8 @@ Result<std::unique_ptr<StartedRun>> SetUpRun(const RunOrder& order, const Cancel
   setup->driver.steering = setup->steering.get();
   if (order.mode == RunOrder::Mode::kStart) {
     DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
+    DOSSIER_RETURN_IF_ERROR(KeepRecord(order, setup->log->run(), setup->idea.title));
   }
-  DOSSIER_RETURN_IF_ERROR(KeepRecord(order, setup->log->run(), setup->idea.title));
   const MemoryOptions memory = ReadMemoryOptions(order.config.memory);
   DOSSIER_RETURN_IF_ERROR(OpenMemory(order, memory, setup.get()));
   FillServices(order, setup.get());

@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "assembly/assemble.h"
@@ -279,6 +280,11 @@ class Packer {
           GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(*options_.budget, 0))));
     }
     FitFiles(*options_.budget - names, &packed_.files);
+    // Notes of the list on files that are shown are shorter, or none: more may fit then.
+    for (std::int64_t list = ListTokens(), before = list + 1; list < before;) {
+      FitFiles(*options_.budget - list - options_.reserve, &packed_.files);
+      before = std::exchange(list, ListTokens());
+    }
     if (names < all_names) {
       packed_.warnings.push_back(fmt::format(
           "the list names {} of {} files, as all names take {} tokens",

@@ -359,7 +359,6 @@ class Fitter {
   }
 
   void Run() {
-    if (left_ >= 0) return;
     const std::vector<std::size_t> order = LeastFirst();
     for (std::size_t begin = 0; begin < order.size() && left_ < 0;) {
       std::size_t end = begin;

@@ -306,6 +306,20 @@ TEST_F(PackTest, ABudgetShrinksTheLeastImportantFirst) {  // ASM-116
   EXPECT_THAT(PackTable(cut, options.budget, "chars"), HasSubstr("--exclude '/rest.cc'"));
 }
 
+TEST_F(PackTest, TheRoomOfNotesThatAreNotNeededHoldsFiles) {  // ASM-116
+  for (int i = 0; i < 23; ++i) Write(fmt::format("f{}.txt", i), std::string(60 + i, 'x') + "\n");
+  PackOptions options = Options();
+  for (options.budget = 900; *options.budget < 3000; *options.budget += 150) {
+    const PackedFiles packed = Packed(options);
+    EXPECT_LE(packed.tokens, *options.budget);
+    for (const PackedFile& file : packed.files) {
+      EXPECT_TRUE(file.form == Form::kFull ||
+                  packed.tokens + file.full_tokens > *options.budget)
+          << *options.budget << " " << file.path;
+    }
+  }
+}
+
 TEST_F(PackTest, ALongListOfNamesIsCut) {  // ASM-116
   for (int i = 0; i < 300; ++i) {
     Write(fmt::format("{}/deep/file_with_a_long_name_{}.txt", i % 3 ? "src" : "docs", i), "x\n");

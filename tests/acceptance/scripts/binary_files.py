@@ -42,16 +42,17 @@ def text(value: str) -> bytes:
 def parquet() -> bytes:
     i32, i64, binary, lists, struct_ = 5, 6, 8, 9, 12
 
-    def element(name, kind=None, children=0, converted=None):
+    def element(name, kind=None, children=0, converted=None, logical=None):
         fields = [(1, i32, zigzag(kind))] if kind is not None else []
         fields += [(4, binary, text(name))]
         fields += [(5, i32, zigzag(children))] if children else []
         fields += [(6, i32, zigzag(converted))] if converted is not None else []
+        fields += [(10, struct_, thrift((logical, struct_, thrift())))] if logical else []
         return thrift(*fields)
-    elements = [element("schema", children=4), element("id", 2), element("who", children=2),
+    elements = [element("schema", children=5), element("id", 2), element("who", children=2),
                 element("name", 6, converted=0), element("born", 1, converted=6),
                 element("tags", children=1, converted=3), element("list", children=1), element("element", 6),
-                element("score", 5)]
+                element("when", 2, logical=8), element("score", 5)]
     group = thrift((2, i64, zigzag(10)))
     footer = thrift((1, i32, zigzag(1)), (2, lists, bytes([len(elements) << 4 | struct_]) + b"".join(elements)),
                     (3, i64, zigzag(1234)), (4, lists, bytes([2 << 4 | struct_]) + group * 2))
@@ -212,7 +213,7 @@ WORKBOOK = (b'<workbook><sheets><sheet name="Jan &amp; Feb" sheetId="1"/>'
 BY_NDJSON = "NDJSON (newline-delimited JSON), {}-compressed"
 
 FILES = {
-    "t.parquet": (parquet(), "Parquet table (5 columns, 2 row groups)"),
+    "t.parquet": (parquet(), "Parquet table (6 columns, 2 row groups)"),
     "t.arrow": (b"ARROW1\0\0" + arrow_schema() + b"ARROW1", "Arrow table (2 columns)"),
     "t.arrows": (arrow_schema() + bytes(64), "Arrow stream (2 columns)"),
     "t.feather": (b"FEA1" + bytes([0, 255, 128]) * 40, "Feather table, version 1"),
@@ -245,6 +246,7 @@ FILES = {
     "a.doc": (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1" + bytes(504), "OLE2 document (older Office)"),
     "a.h5": (b"\x89HDF\r\n\x1A\n" + bytes(64), "HDF5 data"),
     "a.npy": (npy(), "NumPy array (float64, 3 × 4)"),
+    "o.npy": (npy("'|O'", "(3,)"), "NumPy array (object, 3)"),
     "a.npz": (zipped({"x.npy": npy(), "y.npy": npy("'<i4'", "(7,)")}), "NumPy arrays (npz)"),
     "a.gguf": (b"GGUF" + struct.pack("<IQQ", 3, 2, 0) + bytes([0, 255]) * 30, "GGUF model (version 3, 2 tensors)"),
     "a.safetensors": (safetensors(), "Safetensors (2 tensors)"),
@@ -264,6 +266,8 @@ FILES = {
     "a.wav": (b"RIFF\x24\0\0\0WAVEfmt " + bytes(20), "WAV audio"),
     "a.flac": (b"fLaC" + bytes(40), "FLAC audio"),
     "a.ogg": (b"OggS" + bytes(40), "Ogg audio or video"),
+    "a.heic": (bytes(3) + b"\x18ftypheic" + bytes(20), "HEIF image (HEIC)"),
+    "a.avif": (bytes(3) + b"\x1cftypavif" + bytes(20), "AVIF image"),
     "a.mp4": (bytes(3) + b"\x18ftypmp42" + bytes(20), "MP4 video or audio"),
     "a.bin": (bytes(range(256)), "Binary"),
 }

@@ -29,6 +29,11 @@ class BinaryKinds(harness.Case):
     def notes(self, file: dict) -> str:
         return "; ".join(f"{note['code']}: {note['text']}" for note in file["notes"])
 
+    def test_a_database_in_write_ahead_mode_says_what_is_not_counted(self):  # INS-82
+        plain = binary_files.sqlite()
+        self.write("wal.db", plain[:18] + b"\2\2" + plain[20:])
+        self.assertIn("rows that are still in its -wal file are not counted", self.notes(self.inspect("wal.db")[0]))
+
     def test_every_kind_is_named(self):
         # INS-21, INS-80 to INS-89, INS-T11
         for name, (content, _) in binary_files.FILES.items():
@@ -40,14 +45,14 @@ class BinaryKinds(harness.Case):
         by_name = {file["name"]: file for file in found}
         fields = lambda name: {field["shown"]: field["types"] for field in by_name[name]["fields"]}
         self.assertEqual(fields("t.parquet"), {"id": ["integer"], "who.name": ["string"], "who.born": ["date"],
-                                               "tags": ["array"], "score": ["number"]})  # INS-80
+                                               "tags": ["array"], "when": ["datetime"], "score": ["number"]})  # INS-80
         self.assertEqual(by_name["t.parquet"]["records"]["count"], 1234)
         self.assertEqual(fields("t.arrow"), {"id": ["integer"], "when": ["datetime"]})  # INS-81
         self.assertEqual(fields("t.avro"), {"id": ["integer"], "note": ["string"]})
         self.assertEqual(fields("t.db"), {"users.id": ["integer"], "users.full name": ["string"],
                                           "orders.user": ["integer"], "orders.total": ["number"]})  # INS-82
         details = lambda name: by_name[name]["details"]
-        self.assertEqual(details("t.parquet"), {"rows": 1234, "columns": 5, "row_groups": 2})
+        self.assertEqual(details("t.parquet"), {"rows": 1234, "columns": 6, "row_groups": 2})
         self.assertEqual(details("locked.pdf"), {"version": "1.6", "encrypted": True, "pages": 12})  # INS-83
         self.assertEqual(details("a.xlsx")["sheets"], 2)  # INS-84
         self.assertEqual(details("a.npy"), {"type": "float64", "shape": [3, 4]})  # INS-87

@@ -233,6 +233,8 @@ class WithFiles(FilesCase):
         self.assertEqual(json.loads(self.server.requests[-1])["temperature"], 0.5)
         code, _, err = self.chat("--role", "none", "q")
         self.assertEqual((code, "pirate" in err), (4, True), err)
+        code, _, err = self.chat("--template", "sum", "q")
+        self.assertEqual((code, "template sum: " in err and "WHO" in err), (3, True), err)
 
     def test_a_system_text_is_kept_as_a_role(self):  # FLT-47
         self.turn("hello", "--role", "short", "--system", "One word only.")

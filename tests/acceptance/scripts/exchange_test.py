@@ -90,6 +90,7 @@ class TrajectoryTest(ExchangeCase):
                 self.assertEqual(self.export(again, form), first)
                 code, shown, _ = self.run_to_end("runs", "show", run)
                 self.assertEqual((code, re.findall("^Status: ([a-z]+) .*", shown, re.M)), (0, ["final"]), shown[-400:])
+                self.assertIn("Question: What is the total?\n", shown)
                 summary = next(one for one in self.runs() if one["run"] == run)
                 self.assertEqual((summary["status"], summary["answer"]), ("final", "152"))
 
