@@ -96,6 +96,9 @@ std::string ClaimsOf(const FoundAnswer& answer, std::span<const Requirement> req
 std::string RequirementsText(std::span<const Requirement> requirements);
 // The first schema that is asked for; null: none is.
 const Json* SchemaOf(std::span<const Requirement> requirements);
+// Whether `text`, with or without a fence around it, is JSON that fits the schema that is asked
+// for.
+bool FitsSchema(std::string_view text, std::span<const Requirement> requirements);
 
 }  // namespace dossier::ask
 
