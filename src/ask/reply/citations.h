@@ -76,6 +76,10 @@ std::vector<Citation> CheckCitations(std::string_view answer, const ContextSet& 
                                      const CancelToken& cancel,
                                      Matching matching = Matching::kFolded);
 
+// `answer` without its references to lines and characters of documents: their numbers say where
+// something stands, not what.
+std::string WithoutReferences(std::string_view answer, const ContextSet& context);
+
 // Where the paragraphs of a text begin, in bytes: behind blank lines.
 std::vector<std::size_t> ParagraphStarts(std::string_view text);
 
