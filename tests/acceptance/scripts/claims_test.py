@@ -212,6 +212,14 @@ ROWS["citations"] = [  # where an answer stands is no claim: NAME is the file
      "How many live in Rome?", "99", WRONG),
 ]
 
+TOWNS = ("towns.csv", "order,city\n" + "".join(f"{i},{('Berlin', 'Rome')[i % 2]}\n" for i in range(900)))
+ROWS["values"] = [  # of a part of the rows: a common value that was shown is no verdict on all of them
+    *((TOWNS, "print(records[0])", "Which town is the first order from?", answer, RIGHT)
+      for answer in ("Berlin", "It was Berlin.", "In Berlin.")),
+    (TOWNS, "print(records[0])", "Which town is the first order from?", "It was Rome.", WRONG),
+    (TOWNS, "print(records[0])", "Which town is the first order from?", "It is not known.", WRONG),
+]
+
 
 NOVEL = text("Mrs. Ottilie Brakspear kept the inn called The Blue Heron.", before=200, after=100)
 INN = "What is the inn of Mrs. Brakspear called?"
