@@ -42,13 +42,13 @@ std::optional<Error> UnlessLimit(const Error& error) {
 
 // What a closing reply says. A fence is part of it beside prose, and alone it is all of it; but no
 // block runs any more, so code alone says nothing, nor does code that would hand an answer in.
-std::string ClosingText(const Extraction& extraction) {
+std::string ClosingText(const Extraction& extraction, ModelSize size) {
   const auto said = [](std::string_view text) {
     return std::string(TrimSpace(WithoutFinalLines(text)));
   };
   std::string outside = said(extraction.text_outside);
   const std::string plain = WithoutFenceLines(extraction.text);
-  if (FindBareAnswer(plain, ModelSize::kLarge).form != BareAnswer::Form::kNone) return outside;
+  if (FindBareAnswer(plain, size).form != BareAnswer::Form::kNone) return outside;
   if (!outside.empty()) return said(extraction.text);
   return extraction.blocks.empty() ? said(plain) : std::string();
 }
@@ -342,7 +342,7 @@ std::optional<Offer> CallLoop::ReadClosing(const model::Reply& reply) {
     if (result && result->answer) return Offer{.text = result->answer->text};
   }
   BareAnswer bare = FindBareAnswer(extraction.text_outside, tolerance());
-  const std::string text = ClosingText(extraction);
+  const std::string text = ClosingText(extraction, tolerance());
   const bool tolerant = tolerance() == ModelSize::kSmall;
   if (bare.form == BareAnswer::Form::kNone && (tolerant || text.empty())) {
     bare = FindBareAnswer(WithoutFenceLines(reply.text), tolerance());

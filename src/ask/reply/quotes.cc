@@ -32,37 +32,36 @@ struct Mark {
   // may be, too: then it stands behind one.
   enum class Kind { kPlain, kSingle, kApostrophe } kind = Kind::kPlain;
 };
-constexpr Mark kMarks[] = {
-    {"<blockquote>", {"</blockquote>"}},
-    {"<q>", {"</q>"}},
-    {"&quot;", {"&quot;"}},
-    {"&ldquo;", {"&rdquo;"}},
-    {"&laquo;", {"&raquo;"}},
-    {"``", {"``", "''"}},
-    {"\"", {"\""}},
-    {"“", {"”", "“"}},
-    {"„", {"“", "”"}},
-    {"”", {"”"}},
-    {"‟", {"”"}},
-    {"«", {"»"}},
-    {"»", {"«", "»"}},
-    {"‹", {"›"}},
-    {"›", {"‹", "›"}},
-    {"「", {"」"}},
-    {"『", {"』"}},
-    {"﹁", {"﹂"}},
-    {"﹃", {"﹄"}},
-    {"｢", {"｣"}},
-    {"〝", {"〞", "〟"}},
-    {"⹂", {"“", "”"}},
-    {"＂", {"＂"}},
-    {"＇", {"＇"}, Mark::Kind::kApostrophe},
-    {"‘", {"’"}, Mark::Kind::kSingle},
-    {"‚", {"‘", "’"}, Mark::Kind::kSingle},
-    {"‛", {"’"}, Mark::Kind::kSingle},
-    {"’", {"’"}, Mark::Kind::kApostrophe},
-    {"'", {"'"}, Mark::Kind::kApostrophe},
-    {"`", {"`"}}};
+constexpr Mark kMarks[] = {{"<blockquote>", {"</blockquote>"}},
+                           {"<q>", {"</q>"}},
+                           {"&quot;", {"&quot;"}},
+                           {"&ldquo;", {"&rdquo;"}},
+                           {"&laquo;", {"&raquo;"}},
+                           {"``", {"``", "''"}},
+                           {"\"", {"\""}},
+                           {"“", {"”", "“"}},
+                           {"„", {"“", "”"}},
+                           {"”", {"”"}},
+                           {"‟", {"”"}},
+                           {"«", {"»"}},
+                           {"»", {"«", "»"}},
+                           {"‹", {"›"}},
+                           {"›", {"‹", "›"}},
+                           {"「", {"」"}},
+                           {"『", {"』"}},
+                           {"﹁", {"﹂"}},
+                           {"﹃", {"﹄"}},
+                           {"｢", {"｣"}},
+                           {"〝", {"〞", "〟"}},
+                           {"⹂", {"“", "”"}},
+                           {"＂", {"＂"}},
+                           {"＇", {"＇"}, Mark::Kind::kApostrophe},
+                           {"‘", {"’"}, Mark::Kind::kSingle},
+                           {"‚", {"‘", "’"}, Mark::Kind::kSingle},
+                           {"‛", {"’"}, Mark::Kind::kSingle},
+                           {"’", {"’"}, Mark::Kind::kApostrophe},
+                           {"'", {"'"}, Mark::Kind::kApostrophe},
+                           {"`", {"`"}}};
 
 // Whether a digit, or a letter of a script that has words with apostrophes in them, begins at `at`.
 bool IsLetterAt(std::string_view text, std::size_t at) {
@@ -173,8 +172,8 @@ std::vector<Quote> ReadQuotes(std::string_view answer, const std::vector<std::si
       out.push_back(std::move(*block));
       continue;
     }
-    const auto* mark = std::ranges::find_if(
-        kMarks, [&](const Mark& one) { return OpensQuote(answer, at, one); });
+    const auto* mark =
+        std::ranges::find_if(kMarks, [&](const Mark& one) { return OpensQuote(answer, at, one); });
     if (mark == std::end(kMarks)) {
       ++at;
       continue;

@@ -11,7 +11,7 @@
 namespace dossier::cli {
 namespace {
 
-constexpr std::size_t kFull = 64 << 10;     // bytes collected at most
+constexpr std::size_t kFull = 64 << 10;  // bytes collected at most
 constexpr int kClosed = 141;
 constexpr std::size_t kMaxLine = 16 << 10;  // bytes of a line in the log
 
