@@ -29,6 +29,7 @@ _PROVIDERS = {"openai": "openai", "anthropic": "anthropic", "gemini": "gemini", 
               "vllm": "vllm", "dossier": ""}
 _ADDRESSES = {"vercel": "https://ai-gateway.vercel.sh/v1"}
 _KEY = "DOSSIER_RLM_KEY"
+_MOST_DOCUMENTS = 500  # of a list of texts: each is a file in memory
 
 # Arguments without a counterpart, with their defaults: told of when they say something else.
 _WITHOUT = {"depth": 0, "max_depth": 1, "max_errors": None, "custom_system_prompt": None, "custom_sub_tools": None,
@@ -158,19 +159,19 @@ class RLM:
         self._turns = 0
 
     def completion(self, prompt: Any, root_prompt: str | None = None) -> RLMChatCompletion:
-        """The answer to `root_prompt` over `prompt`: a text, or JSON data of any size."""
+        """The answer to `root_prompt` over `prompt`: a text, a list of texts, or JSON data of any size."""
         started = time.perf_counter()
         question = root_prompt or QUESTION
         asked = f"{self.user_prologue}\n\n{question}" if self.user_prologue else question
-        name, text = _document(prompt, self._turns)
-        context = _open([*self._earlier, (name, text)] if self.persistent else [(name, text)])
+        documents = _documents(prompt, self._turns)
+        context = _open([*self._earlier, *documents] if self.persistent else documents)
         events = stream(asked, context, **self._options)
         if self._key:
             events._child = self._own_child()
         turns, subcalls = _Turns(self), _Subcalls(self)
         answer, error = self._follow(events, turns, subcalls)
         if self.persistent:
-            self._earlier += [(name, text), (f"history_{self._turns}.json", json.dumps(
+            self._earlier += [*documents, (f"history_{self._turns}.json", json.dumps(
                 [{"role": "user", "content": question}, {"role": "assistant", "content": answer.text}]))]
             self._turns += 1
         usage = ModelUsageSummary(answer.usage.calls, answer.usage.input_tokens, answer.usage.output_tokens,
@@ -342,10 +343,16 @@ def _tools_of(custom: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return tools
 
 
-def _document(prompt: Any, turn: int) -> tuple[str, str]:
+def _documents(prompt: Any, turn: int) -> list[tuple[str, str]]:
+    """A text is one document, a list of texts one for each, in their order; anything else is one of JSON."""
     if isinstance(prompt, str):
-        return f"context_{turn}.txt", prompt
-    return f"context_{turn}.json", json.dumps(prompt, ensure_ascii=False, default=str)
+        return [(f"context_{turn}.txt", prompt)]
+    texts = isinstance(prompt, (list, tuple)) and all(isinstance(one, str) for one in prompt)
+    if texts and 1 < len(prompt) <= _MOST_DOCUMENTS:
+        return [(f"context_{turn}_{at:03}.txt", one) for at, one in enumerate(prompt)]
+    if texts and len(prompt) > _MOST_DOCUMENTS:
+        _warn("prompt", f"it has more than {_MOST_DOCUMENTS} texts, and code finds the JSON of the list")
+    return [(f"context_{turn}.json", json.dumps(prompt, ensure_ascii=False, default=str))]
 
 
 def _open(documents: list[tuple[str, str]]) -> Context:

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <limits>
 #include <thread>
 
@@ -98,6 +99,26 @@ TEST(JsonTest, NumbersArePrintedAsPeopleWriteThem) {  // CON-1
   EXPECT_EQ(ToPrettyJson(
                 JsonObject{{"margin", 0.0}, {"list", JsonArray{0.05, 1}}, {"none", JsonArray()}}),
             "{\n  \"margin\": 0,\n  \"list\": [\n    0.05,\n    1\n  ],\n  \"none\": []\n}");
+}
+
+TEST(JsonTest, WhatIsNoUtf8IsWrittenSoThatItIsReadBack) {
+  const JsonArray list = {"caf\xe9.txt", JsonObject{{"\xff", "é"}}};
+  EXPECT_EQ(ToJson(list), "[\"caf\uFFFD.txt\",{\"\uFFFD\":\"é\"}]");
+}
+
+// Boost's own reading is off by a last digit in one of several of them.
+TEST(JsonTest, EveryDoubleIsReadBackAsItWas) {
+  Random random(/*seed=*/5);
+  for (int round = 0; round < 5'000; ++round) {
+    const double number = (random.Unit() - 0.5) * std::pow(10, round % 40 - 20);
+    const auto list = ParseJson(ToJson(JsonArray{number, 1}));
+    const auto alone = ParseJson(ToJson(Json(number)));
+    ASSERT_TRUE(list && alone);
+    EXPECT_EQ(list->at(0).to_number<double>(), number);
+    EXPECT_EQ(alone->to_number<double>(), number);
+  }
+  EXPECT_EQ(ToJson(*ParseJson("[1.1308248959976481,2.3890000000000002,-7,18446744073709551615]")),
+            "[1.1308248959976481,2.3890000000000002,-7,18446744073709551615]");
 }
 
 // All but numbers with a fraction is written as Boost does.

@@ -61,6 +61,20 @@ TEST(ScoreTest, ReadsOolongAnswersToTheLetter) {
   EXPECT_EQ(score.rule, "phrase");
 }
 
+// EVL-51
+TEST(ScoreTest, NumbersOfOwnQuestionsAreComparedByTheirValue) {
+  EXPECT_EQ(Official(TaskOf("number", {"3"}), "\u22123"), 0);
+  EXPECT_EQ(Official(TaskOf("number", {"-3"}), "It is \u22123."), 1);
+  EXPECT_EQ(Official(TaskOf("json", {R"({"a":1.0,"b":[2]})"}), R"({"b":[2.0],"a":1})"), 1);
+  EXPECT_EQ(Official(TaskOf("json", {"9007199254740993"}), "9007199254740992"), 0);
+  EXPECT_EQ(Official(TaskOf("json", {"[12345678901234567890123]"}), "[12345678901234567890124]"),
+            0);
+  EXPECT_EQ(Official(TaskOf("json", {"[12345678901234567890123]"}), "[12345678901234567890123]"),
+            1);
+  EXPECT_EQ(Official(TaskOf("json", {R"(["1"])"}), "[1]"), 0);
+  EXPECT_EQ(Official(TaskOf("json", {R"({"a":1})"}), R"({"a":1,"b":2})"), 0);
+}
+
 // EVL-46
 TEST(ScoreTest, UnboxesAnswers) {
   EXPECT_EQ(Official(TaskOf("oolong-real", {"5"}), "so \\boxed{\\text{6}}"), 0.75);

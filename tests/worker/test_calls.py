@@ -103,6 +103,9 @@ class CallsTest(WorkerTest):
         self.assertEqual(
             self.value("[str(r) for r in llm_query_batched(['a', 'b'], context=['c', 'd'])]"),
             ["a:c", "b:d"])
+        for call in ("llm_query_batched", "rlm_query_batched", "estimate"):
+            error = self.error(f"{call}(['a', 'b'], context=['c', 'd', 'e'])")
+            self.assertIn("a list of 3 for 2 prompts", error["message"], call)
 
     def test_a_schema_gives_the_value(self) -> None:  # REC-49
         self.replies(lambda prompt, context: '{"n": 3}')

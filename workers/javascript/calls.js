@@ -51,15 +51,21 @@ class Parts {
 }
 
 const optionNames = ["model", "responseFormat", "schema", "max_tokens", "maxTokens", "temperature", "system", "media"];
+// Names that are no field of data: beside one of them, what there is not is an option that is refused.
+const surelyOptions = ["responseFormat", "max_tokens", "maxTokens", "temperature"];
+const holdsName = (list, name) => {
+  for (let i = 0; i < list.length; i++) if (list[i] === name) return true;
+  return false;
+};
 const isOptions = (value) => {
   if (value === null || typeof value !== "object" || isArray(value) || placesOf(value) !== undefined) return false;
   const names = ownKeys(value);
+  let all = names.length > 0;
   for (let i = 0; i < names.length; i++) {
-    let known = false;
-    for (let k = 0; k < optionNames.length; k++) known = known || names[i] === optionNames[k];
-    if (!known) return false;
+    if (holdsName(surelyOptions, names[i])) return true;
+    all = all && holdsName(optionNames, names[i]);
   }
-  return names.length > 0;
+  return all;
 };
 
 // What the host is told besides the texts. What there is not is refused by name.
@@ -67,9 +73,7 @@ const settingsOf = (options = {}) => {
   if (options === null || typeof options !== "object") throw new TypeErrorClass("the options of a model call are an object: {model, responseFormat}");
   const names = ownKeys(options);
   for (let i = 0; i < names.length; i++) {
-    let known = false;
-    for (let k = 0; k < optionNames.length; k++) known = known || names[i] === optionNames[k];
-    if (!known) throw new TypeErrorClass(`a model call has no option ${show(names[i])}; it has model, responseFormat, media, max_tokens, temperature, system`);
+    if (!holdsName(optionNames, names[i])) throw new TypeErrorClass(`a model call has no option ${show(names[i])}; it has model, responseFormat, media, max_tokens, temperature, system`);
   }
   const format = own(options, "responseFormat");
   const settings = { model: own(options, "model") ?? null, schema: own(format, "schema") ?? own(options, "schema") ?? null };
@@ -101,7 +105,7 @@ const requestOf = (parts, query, context, who) => {
   if (parts.blank) throw new LLMError(`${who} is blank: nothing was sent`, "bad_argument");
   return { parts: wire, context: context === undefined || context === null ? null : parts.add(context, "\n") };
 };
-const replyOf = (value, settings) => {
+const replyOf = (value, settings, who = "A reply") => {
   if (settings.schema !== null && value.value !== undefined) return value.value;
   if (settings.schema !== null) {
     if (value.problem) throw new LLMError(value.problem, value.finish ?? "failed");
@@ -110,8 +114,17 @@ const replyOf = (value, settings) => {
     }
   }
   if (value.problem && value.text === "") throw new LLMError(value.problem, value.finish ?? "failed");
-  if (value.problem) note(`A reply is not whole: ${value.problem}`);
+  if (value.problem) note(`${who} is not whole: ${value.problem}`);
   return value.text;
+};
+
+// One context for all queries, or a list with one for each.
+const contextsFor = (contexts, count) => {
+  const list = isArray(contexts) && viewOf(contexts) === undefined;
+  if (list && contexts.length !== count) {
+    throw new TypeErrorClass(`contexts is a list of ${contexts.length} for ${count} queries: give one for each query, or one text for all`);
+  }
+  return (index) => (list ? contexts[index] : contexts);
 };
 
 const llm_query = async function llm_query(query, context, options) {
@@ -127,9 +140,9 @@ const llm_query_batched = async function llm_query_batched(queries, contexts, op
   if (options === undefined && isOptions(contexts)) { options = contexts; contexts = undefined; }
   if (!isArray(queries)) throw new TypeErrorClass("llm_query_batched takes a list of prompts; for one prompt use llm_query");
   const settings = settingsOf(options), media = mediaOf(options), parts = new Parts(), prompts = [];
-  const each = isArray(contexts) && viewOf(contexts) === undefined && contexts.length === queries.length;
+  const contextOf = contextsFor(contexts, queries.length);
   for (let i = 0; i < queries.length; i++) {
-    push(prompts, { ...requestOf(parts, queries[i], each ? contexts[i] : contexts, `prompt ${i}`), ...media });
+    push(prompts, { ...requestOf(parts, queries[i], contextOf(i), `prompt ${i}`), ...media });
   }
   if (prompts.length === 0) return [];
   const value = await host.call(methodOf(settings, media, "llm_batch", "rlm_batch"), { prompts, ...settings }, parts.texts);
@@ -137,7 +150,7 @@ const llm_query_batched = async function llm_query_batched(queries, contexts, op
   for (let i = 0; i < value.results.length; i++) {
     const result = value.results[i];
     try {
-      push(replies, result.ok ? replyOf(result, settings) : `[ERROR] ${result.error}`);
+      push(replies, result.ok ? replyOf(result, settings, `Reply ${i} of the batch`) : `[ERROR] ${result.error}`);
     } catch (error) {
       push(replies, `[ERROR] ${describe(error).message}`);
     }
@@ -150,10 +163,10 @@ const estimate = function estimate(queries, contexts, options) {
   allowed();
   if (options === undefined && isOptions(contexts)) { options = contexts; contexts = undefined; }
   const settings = settingsOf(options), media = mediaOf(options), parts = new Parts(), prompts = [];
-  const list = isArray(queries) && viewOf(queries) === undefined ? queries : [queries];
-  const each = isArray(contexts) && viewOf(contexts) === undefined && contexts.length === list.length;
+  const many = isArray(queries) && viewOf(queries) === undefined, list = many ? queries : [queries];
+  const contextOf = many ? contextsFor(contexts, list.length) : () => contexts;
   for (let i = 0; i < list.length; i++) {
-    push(prompts, { ...requestOf(parts, list[i], each ? contexts[i] : contexts, `prompt ${i}`), ...media });
+    push(prompts, { ...requestOf(parts, list[i], contextOf(i), `prompt ${i}`), ...media });
   }
   return host.call("estimate", { prompts, ...settings }, parts.texts);
 };

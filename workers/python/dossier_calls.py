@@ -89,8 +89,9 @@ class Caller:
         """What the prompts would take; nothing is sent."""
         model, context = self._settle(model, context)
         settings, media = _options(options)
-        prompts = [prompts] if isinstance(prompts, str) or spans_of(prompts) is not None \
-            else list(prompts)
+        if isinstance(prompts, str) or spans_of(prompts) is not None:
+            prompts, context = [prompts], [context]
+        prompts = list(prompts)
         parts = Parts()
         requests = [self._request(parts, prompt, own, f"prompt {index}") | _media_wire(shown)
                     for index, (prompt, own, shown) in enumerate(zip(
@@ -237,9 +238,12 @@ def _may_be_model(value: Any) -> bool:
 
 def _context_of_each(context: Any, count: int) -> list[Any]:
     """One context for all prompts, or a list with one for each."""
-    if isinstance(context, (list, tuple)) and len(context) == count and spans_of(context) is None:
-        return list(context)
-    return [context] * count
+    if not isinstance(context, (list, tuple)) or spans_of(context) is not None:
+        return [context] * count
+    if len(context) != count:
+        raise ValueError(f"context is a list of {len(context):,} for {count:,} prompts: give one for each "
+                         "prompt, or one text for all")
+    return list(context)
 
 
 def _reply(value: Mapping[str, Any], raw: bytes, schema: Any) -> Any:

@@ -121,7 +121,8 @@ class Loader {
   }
 
   Status AddText(const ContextSource& source) {
-    DOSSIER_RETURN_IF_ERROR(AddInMemory(*source.text, "", ""));
+    DOSSIER_RETURN_IF_ERROR(AddInMemory(
+        *source.text, "", source.named == ContextSource::Named::kFile ? source.name : ""));
     ContextDocument& document = entries_.back()->document;
     document.name = source.name;
     if (source.named == ContextSource::Named::kFile) document.description.name = source.name;
@@ -495,6 +496,7 @@ class Loader {
     std::set<std::string> taken;
     for (const auto& entry : entries_) {
       std::string& name = entry->document.name;
+      name = utf8::Sanitize(name);  // code and models call it so
       const std::string base = name;
       for (int copy = 2; !taken.insert(name).second; ++copy) {
         name = fmt::format("{}#{}", base, copy);

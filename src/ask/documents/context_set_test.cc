@@ -70,6 +70,21 @@ TEST_F(ContextSetTest, EqualNamesAreToldApart) {
   EXPECT_THAT(Names(**twice), ElementsAre("a.txt"));
 }
 
+TEST_F(ContextSetTest, ANameThatIsNotUtf8IsCalledByOneThatIs) {  // REC-6
+  const auto set = Load(
+      {{.path = Write("caf\xe9.txt", "a,b\n1,2\n")}, {.path = Write("caf\xe8.txt", "a,b\n3,4\n")}});
+  ASSERT_THAT(set, Succeeds());
+  EXPECT_THAT(Names(**set), ElementsAre("caf\uFFFD.txt", "caf\uFFFD.txt#2"));
+  EXPECT_EQ(Text(**set, 1), "a,b\n1,2\n");
+}
+
+TEST_F(ContextSetTest, ATextIsReadAsItsNameSays) {  // INS-132
+  const auto set = Load({{.text = "{\"n\": 1}\n", .name = "records.ndjson"}});
+  ASSERT_THAT(set, Succeeds());
+  ASSERT_TRUE((*set)->documents()[0].description.records);
+  EXPECT_EQ((*set)->documents()[0].description.records->records, 1U);
+}
+
 TEST_F(ContextSetTest, OtherEncodingsAreStoredAsUtf8) {
   const auto set = Load({{.path = Write("w.txt", std::string_view("\xFF\xFE"
                                                                   "a\0\xE9\0",

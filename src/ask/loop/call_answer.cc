@@ -9,6 +9,7 @@
 #include "ask/loop/direct.h"
 #include "ask/loop/root_request.h"
 #include "ask/policy/counted_text.h"
+#include "ask/reply/citations.h"
 #include "base/text/text.h"
 
 namespace dossier::ask {
@@ -236,8 +237,9 @@ CallLoop::TurnEnd CallLoop::Decide(Offer offer, Feedback* feedback) {
   run_.log.Add("answer.offered",
                {{"source", SourceName(offer.source)}, {"value", run_.log.Body(offer.text)}});
   if (offer.source == Source::kPartial) return {.accepted = std::move(offer)};
-  const std::string claims =
-      ClaimsOf({.text = offer.text, .value = offer.value}, run_.request.requirements);
+  const std::string claims = WithoutReferences(
+      ClaimsOf({.text = offer.text, .value = offer.value}, run_.request.requirements),
+      *run_.request.context);
   GateSituation situation = Situation(claims);
   situation.quoted = offer.quoted;
   auto refusal = offer.doubt.empty() ? gates_.Check(claims, situation) : std::nullopt;

@@ -4,6 +4,7 @@
 #include "ask/loop/call_loop.h"
 #include "ask/loop/feedback.h"
 #include "ask/loop/root_request.h"
+#include "ask/reply/citations.h"
 #include "ask/reply/reply_text.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -36,6 +37,19 @@ std::string RowsSkipped(const inspect::Description& description) {
 // A limit that prevents a closing request is reported in `limits_hit`, not as a failure.
 std::optional<Error> UnlessLimit(const Error& error) {
   return error.code == ErrorCode::kLimit ? std::nullopt : std::optional<Error>(error);
+}
+
+// What a closing reply says. A fence is part of it beside prose, and alone it is all of it; but no
+// block runs any more, so code alone says nothing, nor does code that would hand an answer in.
+std::string ClosingText(const Extraction& extraction, ModelSize size) {
+  const auto said = [](std::string_view text) {
+    return std::string(TrimSpace(WithoutFinalLines(text)));
+  };
+  std::string outside = said(extraction.text_outside);
+  const std::string plain = WithoutFenceLines(extraction.text);
+  if (FindBareAnswer(plain, size).form != BareAnswer::Form::kNone) return outside;
+  if (!outside.empty()) return said(extraction.text);
+  return extraction.blocks.empty() ? said(plain) : std::string();
 }
 
 }  // namespace
@@ -260,8 +274,9 @@ Result<assembly::Assembled> CallLoop::ClosingPrompt(const std::string& reason) {
 
 // Keeps the offer's earlier doubt if there is no other objection.
 void CallLoop::NoteClosingDoubt(Offer* offer) {
-  const std::string claims =
-      ClaimsOf({.text = offer->text, .value = offer->value}, run_.request.requirements);
+  const std::string claims = WithoutReferences(
+      ClaimsOf({.text = offer->text, .value = offer->value}, run_.request.requirements),
+      *run_.request.context);
   if (auto doubt = gates_.Doubt(claims, Situation(claims))) {
     offer->failed_check = std::move(doubt->gate);
     offer->doubt = std::move(doubt->reason);
@@ -326,7 +341,7 @@ std::optional<Offer> CallLoop::ReadClosing(const model::Reply& reply) {
     if (result && result->answer) return Offer{.text = result->answer->text};
   }
   BareAnswer bare = FindBareAnswer(extraction.text_outside, tolerance());
-  const std::string text(TrimSpace(WithoutFinalLines(extraction.text_outside)));
+  const std::string text = ClosingText(extraction, tolerance());
   const bool tolerant = tolerance() == ModelSize::kSmall;
   if (bare.form == BareAnswer::Form::kNone && (tolerant || text.empty())) {
     bare = FindBareAnswer(WithoutFenceLines(reply.text), tolerance());

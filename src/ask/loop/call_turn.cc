@@ -357,6 +357,9 @@ CallLoop::TurnEnd CallLoop::WithoutCode(const Extraction& extraction, const Bare
     if (auto offer = Resolve(bare, &feedback)) return Decide(std::move(*offer), &feedback);
     return Continue(std::move(feedback));
   }
+  if (FitsSchema(extraction.text, run_.request.requirements)) {
+    return Decide({.text = extraction.text, .source = Source::kFinal}, &feedback);
+  }
   if (run_.policy.finds_answers_in_outputs && errors_in_a_row_ == 0) {
     if (auto offer = evidence_.ProseAnswer(extraction.text_outside)) {
       return Decide(std::move(*offer), &feedback);

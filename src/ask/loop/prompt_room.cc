@@ -172,6 +172,7 @@ Result<assembly::Assembled> PromptRoom::Assemble(std::string_view layout,
     }
     if (made) continue;
     if (!done.kind.empty()) Tell(std::move(done), prompt);
+    if (use.cut) transcript_.MoveOutUnsent(prompt.messages);
     if (use.cut && !cut_told_) {
       cut_told_ = true;
       run_.log.Warn("history_cut", Json("the oldest turns no longer fit the model's window"));

@@ -252,6 +252,29 @@ bool IsSeenValue(std::string_view answer, const GateSituation& situation) {
   return shown && situation.in_data(value);
 }
 
+// Whether the answer adds a value of the data to the question that an output shows as one, as
+// {'city': 'Berlin'} does for "It was Berlin.", however common it is.
+bool HoldsShownValue(std::string_view answer, std::string_view question,
+                     const GateSituation& situation) {
+  constexpr std::size_t kLeast = 3, kMostWords = 4;  // bytes; of one value
+  const std::vector<std::string_view> words = WordsBesides(answer, question);
+  const auto shown = [&](std::string_view value) {
+    return value.size() >= kLeast && situation.in_data(Folded(value)) &&
+           std::ranges::any_of(*situation.shown, [&](const std::string& output) {
+             return StandsAsValue(output, value);
+           });
+  };
+  for (std::size_t first = 0; situation.in_data && first < words.size(); ++first) {
+    const std::size_t end = std::min(first + kMostWords, words.size());
+    for (std::size_t last = first; last < end; ++last) {
+      const char* stop = words[last].data() + words[last].size();
+      if (shown({words[first].data(), static_cast<std::size_t>(stop - words[first].data())}))
+        return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 // Only a full reading can prove that something is absent. An answer that otherwise takes nothing
@@ -270,6 +293,8 @@ std::string Gates::ReadInPart(std::string_view answer, const GateSituation& situ
                       *situation.all_words)) {
       return {};
     }
+    const bool large = context_.checked == ModelPolicy::Checked::kNumbers;
+    if (large && HoldsShownValue(answer, context_.question, situation)) return {};
     // The passages of the first prompt were chosen by the words of the question.
     if (ShowsNamed(context_.question, *situation.shown, *situation.all_words)) return {};
   }

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "ask/documents/served_document.h"
+#include "ask/reply/quotes.h"
 #include "base/json/json.h"
 #include "base/text/ascii.h"
 #include "base/text/parse.h"
@@ -19,22 +20,9 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::uint64_t kShortestQuote = 10;  // characters
-constexpr std::size_t kLongestQuote = 4'000;  // bytes; a longer one is the text itself
-constexpr std::size_t kMostQuotes = 200;      // in one answer
-// For Matching::kExact, where a quote that is not checked would pass as correct.
-constexpr std::uint64_t kShortestExact = 2;
-constexpr std::size_t kLongestExact = 64u << 10;
-constexpr std::size_t kMostExact = 100'000;
 constexpr std::size_t kWindow = 64u << 20;        // bytes searched between two checks of the clock
 constexpr std::size_t kOverlap = 64u << 10;       // bytes, for quotes across window boundaries
 constexpr std::int64_t kSearchMemory = 64 << 20;  // bytes, for the automaton of all quotes
-
-// A reference or a quote, with its position in the answer.
-struct Piece {
-  std::size_t at = 0, end = 0;  // bytes
-  std::size_t paragraph = 0;
-};
 
 struct Reference : Piece {
   std::string text;                     // as written
@@ -43,16 +31,6 @@ struct Reference : Piece {
   std::uint64_t first = 0, last = 0;  // lines, both inclusive; or characters, `last` exclusive
   bool bare_number = false;           // **3**
 };
-
-struct Quote : Piece {
-  std::string text;
-  enum class Form { kMarked, kFence } form = Form::kMarked;
-  std::size_t last_paragraph = 0;  // the last paragraph that it extends into
-};
-
-std::size_t ParagraphOf(std::size_t at, const std::vector<std::size_t>& starts) {
-  return static_cast<std::size_t>(std::ranges::upper_bound(starts, at) - starts.begin()) - 1;
-}
 
 // Every form of a reference has a digit and one of these. Compiling the pattern costs as much as
 // everything else that a short run does with its answer.
@@ -141,67 +119,6 @@ class ReferenceReader {
   const std::string_view answer_;
   const ContextSet& context_;
 };
-
-struct Mark {
-  std::string_view open, close;
-};
-constexpr Mark kMarks[] = {{"\"", "\""}, {"“", "”"},   {"„", "“"},
-                           {"«", "»"},   {"「", "」"}, {"`", "`"}};
-
-// Reads the quote that `mark` opens at `at` and that ends in the same paragraph.
-std::optional<Quote> QuoteAt(std::string_view answer, std::size_t at, std::size_t paragraph_end,
-                             const Mark& mark) {
-  const std::size_t start = at + mark.open.size();
-  const std::size_t close = answer.find(mark.close, start);
-  if (close == std::string_view::npos || close >= paragraph_end) return std::nullopt;
-  Quote quote;
-  quote.at = at;
-  quote.end = close + mark.close.size();
-  quote.text = answer.substr(start, close - start);
-  return quote;
-}
-
-bool IsQuote(const Quote& quote, std::string_view open, Matching matching) {
-  const bool exact = matching == Matching::kExact;
-  // Text in backticks is a name as often as a quote.
-  const std::uint64_t shortest = exact && open != "`" ? kShortestExact : kShortestQuote;
-  return quote.text.size() <= (exact ? kLongestExact : kLongestQuote) &&
-         utf8::CodePoints(TrimSpace(quote.text)) >= shortest;
-}
-
-std::vector<Quote> ReadQuotes(std::string_view answer, const std::vector<std::size_t>& starts,
-                              Matching matching) {
-  const std::size_t most = matching == Matching::kExact ? kMostExact : kMostQuotes;
-  std::vector<Quote> out;
-  for (std::size_t at = 0; at < answer.size() && out.size() < most;) {
-    // Fenced code is not a quote unless it has a reference.
-    if (answer.substr(at).starts_with("```")) {
-      Quote fence;
-      fence.at = at;
-      const std::size_t line = std::min(answer.find('\n', at), answer.size());
-      const std::size_t close = answer.find("```", answer.find_first_not_of('`', at));
-      at = std::min(answer.find_first_not_of('`', close), answer.size());
-      if (matching == Matching::kFolded || close == answer.npos || close < line) continue;
-      fence.end = at;
-      fence.form = Quote::Form::kFence;
-      fence.text = answer.substr(line + 1, close - line - 1);
-      if (!TrimSpace(fence.text).empty()) out.push_back(std::move(fence));
-      continue;
-    }
-    const auto* mark = std::ranges::find_if(
-        kMarks, [&](const Mark& one) { return answer.substr(at).starts_with(one.open); });
-    if (mark == std::end(kMarks)) {
-      ++at;
-      continue;
-    }
-    const std::size_t next = ParagraphOf(at, starts) + 1;
-    const std::size_t end = next < starts.size() ? starts[next] : answer.size();
-    auto quote = QuoteAt(answer, at, end, *mark);
-    at = quote ? quote->end : at + mark->open.size();
-    if (quote && IsQuote(*quote, mark->open, matching)) out.push_back(std::move(*quote));
-  }
-  return out;
-}
 
 // Matches the words with any amount of white space between them. A comma or full stop that the
 // surrounding sentence puts inside the quote is not part of it.
@@ -523,6 +440,17 @@ Json CitationsJson(const std::vector<Citation>& citations) {
   JsonArray list;
   for (const Citation& one : citations) list.push_back(one.ToJson());
   return list;
+}
+
+std::string WithoutReferences(std::string_view answer, const ContextSet& context) {
+  std::string left;
+  std::size_t done = 0;
+  for (const Reference& reference : ReferenceReader(answer, context).Read()) {
+    if (!reference.document || reference.unit == Reference::Unit::kWhole) continue;
+    left += answer.substr(done, reference.at - done);
+    done = reference.end;
+  }
+  return left.append(answer.substr(done));
 }
 
 std::vector<Citation> CheckCitations(std::string_view answer, const ContextSet& context,

@@ -73,6 +73,10 @@ std::vector<Citation> CheckCitations(std::string_view answer, const ContextSet& 
                                      const CancelToken& cancel,
                                      Matching matching = Matching::kFolded);
 
+// Returns `answer` without its references to lines and characters of documents, because their
+// numbers are places and no claims.
+std::string WithoutReferences(std::string_view answer, const ContextSet& context);
+
 // Returns the byte offsets at which the paragraphs of a text begin, after blank lines.
 std::vector<std::size_t> ParagraphStarts(std::string_view text);
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/files/file.h"
+#include "base/text/text.h"
 
 namespace dossier::ask {
 namespace {
@@ -45,6 +46,51 @@ class CitationsTest : public ::testing::Test {
   std::unique_ptr<store::ContentStore> content_;
   std::shared_ptr<const ContextSet> context_;  // 0 a.txt, 1 b/c.txt, 2 d.txt, 3 e.txt
 };
+
+// Of a quote that stands nowhere; what is no quote is not looked up.
+TEST_F(CitationsTest, EveryQuotationMarkIsOne) {  // REC-66
+  const std::string_view quoted[] = {
+      "“the bank was robbed”",           "„the bank was robbed“",
+      "„the bank was robbed”",           "”the bank was robbed”",
+      "«the bank was robbed»",           "»the bank was robbed«",
+      "»the bank was robbed»",           "‹the bank was robbed›",
+      "›the bank was robbed‹",           "‘the bank was robbed’",
+      "‚the bank was robbed‘",           "’the bank was robbed’",
+      "'the bank was robbed'",           "「the bank was robbed」",
+      "『the bank was robbed』",         "＂the bank was robbed＂",
+      "｢the bank was robbed｣",           "〝the bank was robbed〟",
+      "&quot;the bank was robbed&quot;", "<q>the bank was robbed</q>",
+      "``the bank was robbed''",         "<blockquote>the bank was robbed</blockquote>"};
+  for (const std::string_view quote : quoted) {
+    const auto found = Check(fmt::format("It says {} [a.txt:1].", quote));
+    ASSERT_EQ(found.size(), 1U) << quote;
+    EXPECT_EQ(found[0].quote, "the bank was robbed");
+    EXPECT_EQ(found[0].status, Holds::kNotFound);
+    EXPECT_EQ(found[0].ref, "[a.txt:1]");
+  }
+  for (const std::string_view block :
+       {"It says:\n> the bank\n> was robbed [a.txt:1]\nand no more.",
+        "> the bank\n> was robbed\n\n[a.txt:1]", "> the bank\n> was robbed\n\nSo it says."}) {
+    const auto found = Check(block);
+    ASSERT_FALSE(found.empty()) << block;
+    EXPECT_EQ(TrimSpace(found[0].quote), "the bank\nwas robbed");
+    EXPECT_EQ(found[0].status, Holds::kNotFound);
+  }
+  const auto whole = Check("‘The dog’s bone isn’t where the cat’s was’ [a.txt:1], it’s said.");
+  ASSERT_EQ(whole.size(), 1U);
+  EXPECT_EQ(whole[0].quote, "The dog’s bone isn’t where the cat’s was");
+  EXPECT_TRUE(Check("The dogs' bones and the cats' milk aren't here, it's said.").empty());
+  EXPECT_TRUE(Check("The dogs’ bones and the cats’ milk aren’t here, it’s said.").empty());
+  EXPECT_TRUE(Check("a > b and the bank was robbed > c").empty());
+}
+
+TEST_F(CitationsTest, AReferenceToLinesIsNoClaim) {  // REC-66
+  const auto left = [&](std::string_view answer) { return WithoutReferences(answer, *context_); };
+  EXPECT_EQ(left("It is dry [a.txt:1], not wet [c.txt:2-3] [a.txt@0-9]."),
+            "It is dry , not wet  .");
+  EXPECT_EQ(left("At [12:30] in [z.txt:4]: **3** of Doc 1."),
+            "At [12:30] in [z.txt:4]: **3** of Doc 1.");
+}
 
 TEST_F(CitationsTest, EachFormOfAReferenceIsReadAndHeld) {  // REC-66, REC-A23
   struct Case {

@@ -161,6 +161,7 @@ class Extractor {
   Extraction Extract(std::string_view reply) {
     CleanReply clean = StripThinking(reply);
     result_.thinking = std::move(clean.thinking);
+    result_.text = clean.text;
     if (clean.unclosed_thinking) {
       result_.feedback = kThinkingFeedback;
       result_.text_outside = std::move(clean.text);

@@ -35,7 +35,8 @@ struct Extraction {
   // Tells the model why nothing runs, or why the cut-off last block does not. Empty if all is well,
   // or if there is simply no code (then code_required.md is the answer).
   std::string feedback;
-  std::string text_outside;  // the reply without thinking, fences and code
+  std::string text;          // the reply without thinking
+  std::string text_outside;  // the same without any fence or code
   std::string thinking;      // as in CleanReply
 };
 

@@ -168,6 +168,13 @@ std::string RequirementsText(std::span<const Requirement> requirements) {
   return text;
 }
 
+bool FitsSchema(std::string_view text, std::span<const Requirement> requirements) {
+  const Json* schema = SchemaOf(requirements);
+  if (!schema) return false;
+  const auto compiled = model::JsonSchema::Compile(*schema);
+  return compiled && model::CheckReply(text, *compiled).value.has_value();
+}
+
 const Json* SchemaOf(std::span<const Requirement> requirements) {
   for (const Requirement& requirement : requirements) {
     if (requirement.schema) return &*requirement.schema;

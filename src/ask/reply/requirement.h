@@ -96,6 +96,9 @@ std::string ClaimsOf(const FoundAnswer& answer, std::span<const Requirement> req
 std::string RequirementsText(std::span<const Requirement> requirements);
 // Returns the first required schema; null: there is none.
 const Json* SchemaOf(std::span<const Requirement> requirements);
+// Whether `text`, with or without a fence around it, is JSON that fits the schema that is asked
+// for.
+bool FitsSchema(std::string_view text, std::span<const Requirement> requirements);
 
 }  // namespace dossier::ask
 

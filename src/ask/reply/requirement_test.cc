@@ -40,6 +40,15 @@ TEST(RequirementTest, AValueOrATextThatFitsBecomesOneLineOfJson) {  // REC-64
   }
 }
 
+TEST(RequirementTest, AReplyThatIsNothingButTheDataAskedForIsSeen) {  // REC-64
+  const std::vector<Requirement> one = {Sum()};
+  EXPECT_TRUE(FitsSchema("```json\n{\"sum\": 4}\n```", one));
+  EXPECT_TRUE(FitsSchema(" {\"sum\": 4}", one));
+  EXPECT_FALSE(FitsSchema("It is:\n```json\n{\"sum\": 4}\n```", one));
+  EXPECT_FALSE(FitsSchema("{\"sum\": 4.5}", one));
+  EXPECT_FALSE(FitsSchema("{\"sum\": 4}", {}));
+}
+
 TEST(RequirementTest, AProgramGetsTheAnswerAsJsonAndItsWordsComeBack) {  // REC-80
   const auto check = [](std::string line, FoundAnswer answer) {
     return Complaint(RequireCommand({.line = std::move(line),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <unordered_set>
 
 #include "ask/reply/truncation.h"
 #include "base/text/text.h"
@@ -178,6 +179,16 @@ void Transcript::MoveOut(std::string_view id) {
                                  [id](const assembly::HistoryTurn& one) { return one.id == id; });
   if (turn == turns_.end()) return;
   places_.emplace(id, moved_.Add(fmt::format("{}\n{}", Label(id), turn->turn.Text())));
+}
+
+void Transcript::MoveOutUnsent(const assembly::Messages& sent) {
+  std::unordered_set<std::string_view> texts;
+  for (const assembly::Turn& turn : sent.turns) {
+    for (const assembly::Block& block : turn.blocks) texts.insert(block.text);
+  }
+  for (const assembly::HistoryTurn& turn : turns_) {
+    if (!texts.contains(turn.turn.blocks.front().text)) MoveOut(turn.id);
+  }
 }
 
 // Shortens the summary, because a model may exceed the requested length.

@@ -92,6 +92,8 @@ class Transcript {
   std::string TurnsOf(const assembly::CompactionPlan& plan) const;
   // `summary` is a model's text; if empty, the turns of kSummarize are only counted.
   Status Apply(const assembly::CompactionPlan& plan, std::string_view summary);
+  // Of the turns, code finds those in `history` that a layout left out of what was sent.
+  void MoveOutUnsent(const assembly::Messages& sent);
 
  private:
   void Add(std::string id, assembly::Role role, std::string text, std::string output_of);

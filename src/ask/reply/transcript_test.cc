@@ -59,6 +59,17 @@ TEST_F(TranscriptTest, OldOutputsGiveWayFirstAndCodeFindsThemInHistory) {  // RE
   EXPECT_LT(transcript_.tokens(), 1500);
 }
 
+TEST_F(TranscriptTest, WhatALayoutLeavesOutIsInHistoryOnce) {  // REC-63
+  for (int turn = 1; turn <= 3; ++turn) AddTurn(turn);
+  assembly::Messages sent{.turns = transcript_.AsSection().turns};
+  sent.turns.erase(sent.turns.begin(), sent.turns.begin() + 3);
+  transcript_.MoveOutUnsent(sent);
+  transcript_.MoveOutUnsent(sent);
+  ASSERT_EQ(moved_.size(), 3u);
+  EXPECT_EQ(moved_.At(0), "[reply of turn 1]\nreply 1");
+  EXPECT_THAT(*moved_.At(1), StartsWith("[output of turn 1]\noutput 1 xxx"));
+}
+
 TEST_F(TranscriptTest, WhatIsToldForASummaryFitsItsRoomAndSaysWhatIsMissing) {  // FLT-27
   for (int turn = 1; turn <= 8; ++turn) AddTurn(turn);
   transcript_.AddReply(9, "reply 9");

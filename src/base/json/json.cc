@@ -1,10 +1,14 @@
 #include "base/json/json.h"
 
 #include <algorithm>
+#include <boost/json/basic_parser_impl.hpp>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+
+#include "base/text/utf8.h"
 
 namespace dossier {
 namespace {
@@ -55,6 +59,9 @@ std::size_t PlainRun(std::string_view text) {
 }
 
 void WriteString(std::string_view text, std::string& out) {
+  // JSON is UTF-8: what is none, as in the name of a file, could not be read back.
+  const bool wide = std::ranges::any_of(text, [](char c) { return (c & 0x80) != 0; });
+  if (wide && !utf8::IsValid(text)) return WriteString(utf8::Sanitize(text), out);
   // One piece of memory for a long text, rather than ever longer ones on the way to it.
   const std::size_t room = text.size() + text.size() / 8 + 2;
   if (out.capacity() - out.size() < room) out.reserve(std::max(2 * out.size(), out.size() + room));
@@ -139,14 +146,62 @@ std::string Written(const Json& value, Writer::Form form) {
   return out;
 }
 
+// What Boost's parser tells, as a value. Boost's own builder takes its fast reading of a fraction,
+// whose last digit may be another one.
+class Builder {
+ public:
+  using Text = boost::json::string_view;
+  using Code = boost::system::error_code;
+  static constexpr std::size_t max_object_size = JsonObject::max_size();
+  static constexpr std::size_t max_array_size = JsonArray::max_size();
+  static constexpr std::size_t max_key_size = boost::json::string::max_size();
+  static constexpr std::size_t max_string_size = boost::json::string::max_size();
+
+  Builder() { stack_.reset(); }
+  Json Release() { return stack_.release(); }
+
+  bool on_document_begin(Code&) { return true; }
+  bool on_document_end(Code&) { return true; }
+  bool on_object_begin(Code&) { return true; }
+  bool on_array_begin(Code&) { return true; }
+  bool on_comment_part(Text, Code&) { return true; }
+  bool on_comment(Text, Code&) { return true; }
+  bool on_object_end(std::size_t size, Code&) { return stack_.push_object(size), true; }
+  bool on_array_end(std::size_t size, Code&) { return stack_.push_array(size), true; }
+  bool on_key_part(Text part, std::size_t, Code&) { return stack_.push_chars(part), true; }
+  bool on_key(Text end, std::size_t, Code&) { return stack_.push_key(end), true; }
+  bool on_string_part(Text part, std::size_t, Code&) { return stack_.push_chars(part), true; }
+  bool on_string(Text end, std::size_t, Code&) { return stack_.push_string(end), true; }
+  bool on_bool(bool flag, Code&) { return stack_.push_bool(flag), true; }
+  bool on_null(Code&) { return stack_.push_null(), true; }
+  bool on_number_part(Text part, Code&) { return digits_.append(part.data(), part.size()), true; }
+  bool on_int64(std::int64_t number, Text, Code&) {
+    return digits_.clear(), stack_.push_int64(number), true;
+  }
+  bool on_uint64(std::uint64_t number, Text, Code&) {
+    return digits_.clear(), stack_.push_uint64(number), true;
+  }
+  bool on_double(double number, Text end, Code&) {
+    digits_.append(end.data(), end.size());
+    // Out of a double's range it leaves Boost's: nothing, or infinite.
+    std::from_chars(digits_.data(), digits_.data() + digits_.size(), number);
+    digits_.clear();
+    return stack_.push_double(number), true;
+  }
+
+ private:
+  boost::json::value_stack stack_;
+  std::string digits_;  // of a number that came in parts
+};
+
 }  // namespace
 
 Result<Json> ParseJson(std::string_view text, std::size_t max_depth) {
   boost::json::parse_options options;
   options.max_depth = max_depth;
-  boost::json::stream_parser parser({}, options);
+  boost::json::basic_parser<Builder> parser(options);
   boost::system::error_code error;
-  const std::size_t used = parser.write_some(text.data(), text.size(), error);
+  const std::size_t used = parser.write_some(true, text.data(), text.size(), error);
   if (error) {
     return MakeError(ErrorCode::kInvalidArgument, "not JSON at byte {}: {}", used, error.message());
   }
@@ -154,11 +209,12 @@ Result<Json> ParseJson(std::string_view text, std::size_t max_depth) {
     return MakeError(ErrorCode::kInvalidArgument, "more than one JSON value: text at byte {}",
                      rest);
   }
-  if (!error) parser.finish(error);  // a lone number is complete only at the end of input
+  // A lone number is complete only at the end of input.
+  if (!error) parser.write_some(false, nullptr, 0, error);
   if (error || !parser.done()) {
     return MakeError(ErrorCode::kInvalidArgument, "JSON ends early at byte {}", text.size());
   }
-  return parser.release();
+  return parser.handler().Release();
 }
 
 std::string ToJson(const Json& value) { return Written(value, Writer::Form::kCompact); }

@@ -11,7 +11,8 @@
 namespace dossier::cli {
 namespace {
 
-constexpr std::size_t kFull = 64 << 10;     // bytes collected at most
+constexpr std::size_t kFull = 64 << 10;  // bytes collected at most
+constexpr int kClosed = 141;
 constexpr std::size_t kMaxLine = 16 << 10;  // bytes of a line in the log
 
 }  // namespace
@@ -21,9 +22,9 @@ bool OutputBuffer::closed() const { return failure_ == EPIPE || failure_ == ECON
 int OutputBuffer::ExitCode(int code, std::ostream& err) {
   sync();
   if (failure_ == 0) return code;
-  if (closed()) return 141;
+  if (closed()) return kClosed;
   PrintError(err, ErrnoError(failure_, "stdout"));
-  return code == 0 ? 1 : code;
+  return code == 0 || code == kClosed ? 1 : code;  // a command sees only that it cannot write
 }
 
 OutputBuffer::int_type OutputBuffer::overflow(int_type c) {

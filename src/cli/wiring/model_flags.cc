@@ -25,10 +25,23 @@ Result<JsonObject> ParseParams(const std::vector<std::string>& params) {
   return out;
 }
 
+// `-m script:FILE`, as the C++ and Python packages write it, and --script alone are the model
+// `scripted`. Here and not in `app`: a client of a server could name any file.
+void TakeScript(app::ModelSettings* settings) {
+  constexpr std::string_view kScript = "script:", kScripted = "scripted";
+  if (settings->model.starts_with(kScript)) {
+    settings->script = settings->model.substr(kScript.size());
+    settings->model = kScripted;
+  }
+  const bool other = !settings->model.empty() || !settings->base_url.empty();
+  if (!settings->script.empty() && !other) settings->model = kScripted;
+}
+
 }  // namespace
 
 Result<app::ModelSettings> SettingsOf(const ModelFlags& flags) {
   app::ModelSettings settings = flags;
+  TakeScript(&settings);
   DOSSIER_ASSIGN_OR_RETURN(settings.sent, ParseParams(flags.params));
   DOSSIER_ASSIGN_OR_RETURN(settings.deadline, ReadTimeFlag("--timeout", flags.timeout));
   DOSSIER_ASSIGN_OR_RETURN(settings.idle_limit, ReadTimeFlag("--idle-timeout", flags.idle_timeout));
@@ -37,6 +50,7 @@ Result<app::ModelSettings> SettingsOf(const ModelFlags& flags) {
 
 Result<ModelFlags> WithConfig(ModelFlags flags, const config::Config& config,
                               const GlobalFlags& global) {
+  TakeScript(&flags);
   DOSSIER_RETURN_IF_ERROR(app::ApplyConfig(config, &flags));
   flags.offline = global.offline;
   flags.first_use = OfferFirstUse(global);

@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/json/exact_json.h"
 #include "base/text/ascii.h"
 #include "base/text/parse.h"
 #include "base/text/text.h"
@@ -157,6 +158,41 @@ std::string LastPhrase(const std::string& text) {
   return last;
 }
 
+// Whether two numbers are the same, digit for digit: 1 is 1.0. `a_digits` and `b_digits` are texts
+// where a Json cannot hold them.
+bool AreEqualNumbers(const Json& a, const Json& a_digits, const Json& b, const Json& b_digits) {
+  if (a_digits.is_string() || b_digits.is_string()) return a_digits == b_digits;
+  const auto wide = [](const Json& number) -> long double {
+    if (const auto* whole = number.if_int64()) return static_cast<long double>(*whole);
+    if (const auto* large = number.if_uint64()) return static_cast<long double>(*large);
+    return number.get_double();
+  };
+  return wide(a) == wide(b);
+}
+
+// Whether two values of JSON are; each as ExactJson gives it.
+bool AreEqual(const Json& a, const Json& a_texts, const Json& b, const Json& b_texts) {
+  if (a.is_number() && b.is_number()) return AreEqualNumbers(a, a_texts, b, b_texts);
+  if (a.is_array() && b.is_array()) {
+    const JsonArray &left = a.get_array(), &right = b.get_array();
+    if (left.size() != right.size()) return false;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (!AreEqual(left[i], a_texts.get_array()[i], right[i], b_texts.get_array()[i]))
+        return false;
+    }
+    return true;
+  }
+  if (a.is_object() && b.is_object()) {
+    if (a.get_object().size() != b.get_object().size()) return false;
+    return std::ranges::all_of(a.get_object(), [&](const auto& member) {
+      const auto* other = b.get_object().if_contains(member.key());
+      return other && AreEqual(member.value(), *a_texts.get_object().if_contains(member.key()),
+                               *other, *b_texts.get_object().if_contains(member.key()));
+    });
+  }
+  return a == b;
+}
+
 }  // namespace
 
 std::string Tidy(std::string_view answer) {
@@ -178,7 +214,8 @@ std::string Tidy(std::string_view answer) {
   return std::string(tidy);
 }
 
-std::optional<double> LastNumber(std::string_view text) {
+std::optional<double> LastNumber(std::string_view answer) {
+  const std::string text = ReplaceAll(answer, "\u2212", "-");  // the sign of typesetters
   std::optional<double> last;
   for (std::size_t at = 0; at < text.size();) {
     if (!IsDigit(text[at])) {
@@ -273,9 +310,11 @@ ScoreReading ScoreRegex(const Task& task, std::string_view answer) {
 }
 
 ScoreReading ScoreJson(const Task& task, std::string_view answer) {
-  const auto given = ParseJson(Tidy(answer)), wanted = ParseJson(FirstGold(task));
+  const auto given = ExactJson::Parse(Tidy(answer)), wanted = ExactJson::Parse(FirstGold(task));
   if (!given || !wanted) return {.rule = "none"};
-  return {*given == *wanted ? 1.0 : 0.0, ToJson(*given), *given == *wanted ? "equal" : "differs"};
+  const bool same =
+      AreEqual(given->nearest(), given->with_texts(), wanted->nearest(), wanted->with_texts());
+  return {same ? 1.0 : 0.0, ToJson(*given), same ? "equal" : "differs"};
 }
 
 ScoreReading LenientOolong(const Task& task, std::string_view answer) {

@@ -49,6 +49,42 @@ Result<ChatRequest> ReadChat(std::string_view messages, std::string_view more = 
   return ReadChatRequest(*body, Reading());
 }
 
+// SRV-51: what openai-python and llm send: null for what nobody set, and for the text of a turn
+// that only calls a tool.
+TEST(OpenAiRequestTest, WhatIsNullCountsAsAbsent) {
+  const auto request = ReadChat(
+      R"([{"role":"user","content":"Weather?","name":null},
+          {"role":"assistant","content":null,"refusal":null,"tool_calls":[{"id":"c1",
+            "type":"function","function":{"name":"weather","arguments":"{\"city\":\"Rome\"}"}}]},
+          {"role":"tool","tool_call_id":"c1","content":"sunny"},
+          {"role":"assistant","content":"Sun.","tool_calls":null}])",
+      R"(,"max_tokens":null,"max_completion_tokens":null,"temperature":null,"top_p":null,"seed":null,
+          "stream":null,"stream_options":null,"stop":null,"tools":null,"tool_choice":null,
+          "response_format":null,"reasoning_effort":null,"n":null,"logprobs":null,"audio":null,
+          "modalities":null,"metadata":null,"user":null,
+          "dossier":{"mode":null,"max_calls":null,"contexts":null,"paths":null})");
+  ASSERT_TRUE(request) << request.error().message;
+  ASSERT_EQ(request->messages.turns.size(), 4U);
+  const assembly::Turn& called = request->messages.turns[1];
+  ASSERT_EQ(called.blocks.size(), 1U);
+  EXPECT_EQ(called.blocks[0].tool_name, "weather");
+  EXPECT_THAT(request->ignored, IsEmpty());
+  EXPECT_TRUE(request->messages.tools.empty());
+  EXPECT_FALSE(request->streamed || request->sampling.max_output || request->schema);
+}
+
+// SRV-51
+TEST(OpenAiRequestTest, WhatARunDoesNotKeepToIsNamed) {
+  const std::string_view fields =
+      R"(,"max_tokens":5,"stop":["x"],"top_p":0.5,"temperature":0,"seed":1)";
+  const std::string_view messages = R"([{"role":"user","content":"Why?"}])";
+  const auto plain = ReadChat(messages, fields);
+  const auto run = ReadChat(messages, std::string(fields) + R"(,"dossier":{"mode":"recursive"})");
+  ASSERT_TRUE(plain && run);
+  EXPECT_THAT(plain->ignored, IsEmpty());
+  EXPECT_THAT(run->ignored, ElementsAre("max_tokens", "stop", "top_p"));
+}
+
 // SRV-51
 TEST(OpenAiRequestTest, LongPartsFilesAndPathsBecomeDocuments) {
   const std::string half(300, 'a'), end(300, 'z');

@@ -58,11 +58,17 @@ tl::unexpected<Error> Wrong(std::string_view path, std::string_view what) {
   return MakeError(ErrorCode::kInvalidArgument, "{}: {}", path, what);
 }
 
+// A member that has a value: clients send null for fields that nobody set.
+const Json* Given(const Json& object, std::string_view key) {
+  const Json* there = Find(object, key);
+  return there && !there->is_null() ? there : nullptr;
+}
+
 // A field's value of one type; unset if it is absent or null.
 template <typename Value, typename Find>
 Result<std::optional<Value>> Field(const Json& object, std::string_view path, std::string_view key,
                                    std::string_view type, Find find) {
-  const Json* there = dossier::Find(object, key);
+  const Json* there = Given(object, key);
   if (!there) return std::optional<Value>();
   const auto value = find(object, key);
   if (!value) return Wrong(fmt::format("{}{}", path, key), fmt::format("must be {}", type));
@@ -121,7 +127,7 @@ class Reader {
     number_ = index + 1;
     parts_ = 0;
     if (turn.role == Role::kUser) asked_ = {.turn = out_.messages.turns.size()};
-    if (const Json* content = Find(message, "content")) {
+    if (const Json* content = Given(message, "content")) {
       DOSSIER_RETURN_IF_ERROR(ReadContent(*content, path + ".content", &turn));
     }
     if (turn.role == Role::kAssistant) DOSSIER_RETURN_IF_ERROR(ReadCalls(message, path, &turn));
@@ -197,7 +203,7 @@ class Reader {
     // Of the other roles no provider takes one, and it would be lost.
     if (turn->role != Role::kUser)
       return Wrong(path + ".type", "an image stands in a user message");
-    const Json* image = Find(part, "image_url");
+    const Json* image = Given(part, "image_url");
     const std::string url = image ? TextAt(*image, "url") : "";
     if (const std::string detail = image ? TextAt(*image, "detail") : "";
         !detail.empty() && detail != "auto") {
@@ -228,7 +234,7 @@ class Reader {
   }
 
   Status AddFile(const Json& part, const std::string& path, Turn* turn) {
-    const Json* file = Find(part, "file");
+    const Json* file = Given(part, "file");
     if (!file) return Wrong(path + ".file", "is missing");
     const std::string id = TextAt(*file, "file_id");
     return id.empty() ? AddSentFile(*file, path, turn) : AddUpload(id, path, turn);
@@ -260,12 +266,12 @@ class Reader {
   }
 
   static Status ReadCalls(const Json& message, const std::string& path, Turn* turn) {
-    const Json* calls = Find(message, "tool_calls");
+    const Json* calls = Given(message, "tool_calls");
     if (!calls) return {};
     const JsonArray* list = calls->if_array();
     if (!list) return Wrong(path + ".tool_calls", "must be a list");
     for (std::size_t i = 0; i < list->size(); ++i) {
-      const Json* function = Find((*list)[i], "function");
+      const Json* function = Given((*list)[i], "function");
       const auto arguments =
           function ? ParseJson(TextAt(*function, "arguments")) : Result<Json>(JsonObject());
       if (!function || !arguments) {
@@ -294,24 +300,24 @@ class Reader {
 };
 
 Status ReadTools(const Json& body, ChatRequest& out) {
-  if (const Json* tools = Find(body, "tools")) {
+  if (const Json* tools = Given(body, "tools")) {
     const JsonArray* list = tools->if_array();
     if (!list) return Wrong("tools", "must be a list");
     for (std::size_t i = 0; i < list->size(); ++i) {
-      const Json* function = Find((*list)[i], "function");
+      const Json* function = Given((*list)[i], "function");
       const std::string name = function ? TextAt(*function, "name") : "";
       const std::string path = fmt::format("tools[{}]", i);
       if (name.empty()) return Wrong(path, "must be a function with a name");
       if (name.starts_with("dossier_")) {
         return Wrong(path + ".function.name", "names that begin with dossier_ are the server's");
       }
-      const Json* parameters = Find(*function, "parameters");
+      const Json* parameters = Given(*function, "parameters");
       out.messages.tools.push_back({.name = name,
                                     .description = TextAt(*function, "description"),
                                     .parameters = parameters ? *parameters : Json(JsonObject())});
     }
   }
-  const Json* choice = Find(body, "tool_choice");
+  const Json* choice = Given(body, "tool_choice");
   if (!choice) return {};
   const std::string word = choice->is_string() ? std::string(choice->get_string()) : "";
   if (word == "none") out.tool_use = model::Request::ToolUse::kNone;
@@ -329,7 +335,7 @@ Status ReadSampling(const Json& body, ChatRequest& out) {
     DOSSIER_ASSIGN_OR_RETURN(const auto most, CountField(body, "", key));
     if (most) out.sampling.max_output = *most;
   }
-  if (const Json* stop = Find(body, "stop")) {
+  if (const Json* stop = Given(body, "stop")) {
     out.sampling.stop = stop->is_string()
                             ? std::vector{std::string(std::string_view(stop->get_string()))}
                             : StringsOf(stop);
@@ -337,12 +343,12 @@ Status ReadSampling(const Json& body, ChatRequest& out) {
   if (const std::string effort = TextAt(body, "reasoning_effort"); !effort.empty()) {
     out.sampling.extra["reasoning_effort"] = effort;
   }
-  const Json* format = Find(body, "response_format");
+  const Json* format = Given(body, "response_format");
   if (!format) return {};
   const std::string type = TextAt(*format, "type");
   if (type == "json_schema") {
-    const Json* named = Find(*format, "json_schema");
-    const Json* schema = named ? Find(*named, "schema") : nullptr;
+    const Json* named = Given(*format, "json_schema");
+    const Json* schema = named ? Given(*named, "schema") : nullptr;
     if (!schema) return Wrong("response_format.json_schema.schema", "is missing");
     out.schema = *schema;
     out.strict = FindBool(*named, "strict").value_or(false);
@@ -357,7 +363,7 @@ Status ReadSampling(const Json& body, ChatRequest& out) {
 }
 
 Status ReadExtra(const Json& body, const RequestReading& reading, ChatRequest& out) {
-  const Json* extra = Find(body, "dossier");
+  const Json* extra = Given(body, "dossier");
   if (!extra) return {};
   if (!extra->is_object()) return Wrong("dossier", "must be an object");
   // A budget that is misspelt would be none.
@@ -389,12 +395,12 @@ Status ReadExtra(const Json& body, const RequestReading& reading, ChatRequest& o
   if (depth) out.max_depth = static_cast<int>(std::min<std::int64_t>(*depth, 16));
   DOSSIER_ASSIGN_OR_RETURN(out.detached, FlagField(*extra, "dossier.", "detach"));
   out.reasoning_streamed = TextAt(*extra, "progress") == "reasoning";
-  out.contexts = StringsOf(Find(*extra, "contexts"));
+  out.contexts = StringsOf(Given(*extra, "contexts"));
   for (std::size_t i = 0; i < out.contexts.size(); ++i) {
     const Status allowed = reading.context(out.contexts[i]);
     if (!allowed) return Wrong(fmt::format("dossier.contexts[{}]", i), allowed.error().message);
   }
-  const std::vector<std::string> paths = StringsOf(Find(*extra, "paths"));
+  const std::vector<std::string> paths = StringsOf(Given(*extra, "paths"));
   for (std::size_t i = 0; i < paths.size(); ++i) {
     auto path = reading.path(paths[i]);
     if (!path) return Wrong(fmt::format("dossier.paths[{}]", i), path.error().message);
@@ -406,8 +412,8 @@ Status ReadExtra(const Json& body, const RequestReading& reading, ChatRequest& o
 Status RefuseWhatCannotBe(const Json& body) {
   if (FindInt(body, "n").value_or(1) != 1) return Wrong("n", "one answer a request is given");
   if (FindBool(body, "logprobs").value_or(false)) return Wrong("logprobs", "are not given");
-  if (Find(body, "audio")) return Wrong("audio", "is not made here");
-  for (const std::string& word : StringsOf(Find(body, "modalities"))) {
+  if (Given(body, "audio")) return Wrong("audio", "is not made here");
+  for (const std::string& word : StringsOf(Given(body, "modalities"))) {
     if (word != "text") return Wrong("modalities", "only text is made here");
   }
   return {};
@@ -472,9 +478,10 @@ Result<ChatRequest> ReadChatRequest(const Json& body, const RequestReading& read
   if (out.model.empty()) return Wrong("model", "is missing");
   for (const auto& field : body.get_object()) {
     const std::string_view key = field.key();
-    if (std::ranges::find(kHonoured, key) == std::end(kHonoured)) out.ignored.emplace_back(key);
+    const bool known = std::ranges::find(kHonoured, key) != std::end(kHonoured);
+    if (!known && !field.value().is_null()) out.ignored.emplace_back(key);
   }
-  const Json* messages = Find(body, "messages");
+  const Json* messages = Given(body, "messages");
   if (!messages) return Wrong("messages", "is missing");
   // Files first: they stand before long parts, and `dossier` last, in the order of the documents.
   ChatRequest extra;
@@ -485,11 +492,11 @@ Result<ChatRequest> ReadChatRequest(const Json& body, const RequestReading& read
   DOSSIER_RETURN_IF_ERROR(ReadTools(body, out));
   DOSSIER_RETURN_IF_ERROR(ReadSampling(body, out));
   DOSSIER_ASSIGN_OR_RETURN(out.streamed, FlagField(body, "", "stream"));
-  if (const Json* options = Find(body, "stream_options")) {
+  if (const Json* options = Given(body, "stream_options")) {
     DOSSIER_ASSIGN_OR_RETURN(out.usage_streamed,
                              FlagField(*options, "stream_options.", "include_usage"));
   }
-  if (const Json* metadata = Find(body, "metadata")) out.metadata = *metadata;
+  if (const Json* metadata = Given(body, "metadata")) out.metadata = *metadata;
   out.max_calls = extra.max_calls;
   out.max_usd = extra.max_usd;
   out.max_time_s = extra.max_time_s;
@@ -500,7 +507,14 @@ Result<ChatRequest> ReadChatRequest(const Json& body, const RequestReading& read
   for (RequestDocument& document : extra.documents) out.documents.push_back(std::move(document));
   const bool asks =
       !out.documents.empty() || !out.contexts.empty() || out.mode == ask::Mode::kRecursive;
-  if (asks) DOSSIER_RETURN_IF_ERROR(MakeQuestion(out));
+  if (asks) {
+    DOSSIER_RETURN_IF_ERROR(MakeQuestion(out));
+    // The requests that a run sends have lengths and ends of their own.
+    for (const char* key :
+         {"max_tokens", "max_completion_tokens", "stop", "top_p", "reasoning_effort"}) {
+      if (Given(body, key)) out.ignored.emplace_back(key);
+    }
+  }
   return out;
 }
 
@@ -515,7 +529,7 @@ Result<JsonObject> ChatPart(const Json& part, const std::string& path) {
   if (type == "input_file") {
     JsonObject file;
     for (const char* key : {"file_id", "filename", "file_data"}) {
-      if (const Json* value = Find(part, key)) file[key] = *value;
+      if (const Json* value = Given(part, key)) file[key] = *value;
     }
     return JsonObject{{"type", "file"}, {"file", std::move(file)}};
   }
@@ -531,7 +545,7 @@ Result<JsonObject> ChatMessage(const Json& item, const std::string& path) {
   if (const std::string type = TextAt(item, "type"); !type.empty() && type != "message") {
     return Wrong(path + ".type", "must be message");
   }
-  const Json* content = Find(item, "content");
+  const Json* content = Given(item, "content");
   if (!content) return Wrong(path + ".content", "is missing");
   JsonObject message{{"role", TextAt(item, "role")}};
   if (content->is_string()) {
@@ -549,7 +563,7 @@ Result<JsonObject> ChatMessage(const Json& item, const std::string& path) {
 
 // Appends the input of a response. Errors: kUsage.
 Status AddInput(const Json& body, JsonArray* messages) {
-  const Json* input = Find(body, "input");
+  const Json* input = Given(body, "input");
   if (!input) return Wrong("input", "is missing");
   if (input->is_string()) {
     messages->push_back(JsonObject{{"role", "user"}, {"content", *input}});
@@ -567,10 +581,10 @@ Status AddInput(const Json& body, JsonArray* messages) {
 
 // `text.format` of a response, as `response_format` of a chat.
 void SetFormat(const Json& body, JsonObject* chat) {
-  const Json* text = Find(body, "text");
-  const Json* format = text ? Find(*text, "format") : nullptr;
+  const Json* text = Given(body, "text");
+  const Json* format = text ? Given(*text, "format") : nullptr;
   if (format && TextAt(*format, "type") == "json_schema") {
-    const Json* schema = Find(*format, "schema");
+    const Json* schema = Given(*format, "schema");
     (*chat)["response_format"] = JsonObject{
         {"type", "json_schema"},
         {"json_schema", JsonObject{{"schema", schema ? *schema : Json(JsonObject())},
@@ -585,9 +599,9 @@ void SetFormat(const Json& body, JsonObject* chat) {
 Result<Json> ChatOfResponses(const Json& body, const JsonArray& earlier) {
   if (!body.is_object()) return Wrong("body", "must be a JSON object");
   for (const char* key : {"conversation", "prompt"}) {
-    if (Find(body, key)) return Wrong(key, "is not kept here; use previous_response_id");
+    if (Given(body, key)) return Wrong(key, "is not kept here; use previous_response_id");
   }
-  if (const Json* tools = Find(body, "tools");
+  if (const Json* tools = Given(body, "tools");
       tools && tools->is_array() && !tools->get_array().empty()) {
     return Wrong("tools", "are not called through /v1/responses; use /v1/chat/completions");
   }
@@ -606,7 +620,7 @@ Result<Json> ChatOfResponses(const Json& body, const JsonArray& earlier) {
        {"dossier", "dossier"},
        {"top_p", "top_p"}}};
   for (const auto& [from, to] : kSame) {
-    if (const Json* value = Find(body, from)) chat[to] = *value;
+    if (const Json* value = Given(body, from)) chat[to] = *value;
   }
   SetFormat(body, &chat);
   return Json(std::move(chat));

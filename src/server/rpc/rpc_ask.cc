@@ -105,7 +105,8 @@ std::optional<Error> FaultOf(const Answer& answer) {
     case AnswerStatus::kFinal:
       return std::nullopt;
     case AnswerStatus::kUnconfirmed:
-      return answer.error && answer.error->code == ErrorCode::kSchema ? answer.error : std::nullopt;
+      if (answer.error && answer.error->code == ErrorCode::kSchema) return answer.error;
+      return answer.limits_hit.empty() ? std::nullopt : std::optional(LimitFault(answer));
     case AnswerStatus::kExtracted:
       return LimitFault(answer);
     case AnswerStatus::kInterrupted:

@@ -202,6 +202,23 @@ ROWS["constants"] = [
     (REPORT, SHOWN + "print((1284 - 412) * 3)", "What do 3 tickets for each man come to?", "2616", RIGHT),
     (REPORT, SHOWN + "print((1284 - 412) * 37)", "What do the men cost?", "32264", WRONG),
 ]
+SHOP = ("shop.csv", "order,customer,city\n1,Anna,Berlin\n" + "".join(f"{i},C{i},Rome\n" for i in range(3, 900)))
+ANNA = "print([r for r in records if r['customer'] == 'Anna'])"
+ROWS["citations"] = [  # where an answer stands is no claim: NAME is the file
+    (SHOP, ANNA, "Where does Anna live?", "Anna lives in Berlin [NAME:2].", RIGHT),
+    (SHOP, ANNA, "Where does Anna live?", "Anna lives in Berlin [NAME:2]. She has 7 orders.", WRONG),
+    (SHOP, ANNA + "\nc = cite(records[0:1])\nprint(c)", "Where does Anna live?", "Anna lives in Berlin.", RIGHT),
+    (SHOP, "few = records[:100]\nprint(sum(r['city'] == 'Rome' for r in few), cite(few))",
+     "How many live in Rome?", "99", WRONG),
+]
+
+TOWNS = ("towns.csv", "order,city\n" + "".join(f"{i},{('Berlin', 'Rome')[i % 2]}\n" for i in range(900)))
+ROWS["values"] = [  # of a part of the rows: a common value that was shown is no verdict on all of them
+    *((TOWNS, "print(records[0])", "Which town is the first order from?", answer, RIGHT)
+      for answer in ("Berlin", "It was Berlin.", "In Berlin.")),
+    (TOWNS, "print(records[0])", "Which town is the first order from?", "It was Rome.", WRONG),
+    (TOWNS, "print(records[0])", "Which town is the first order from?", "It is not known.", WRONG),
+]
 
 
 NOVEL = text("Mrs. Ottilie Brakspear kept the inn called The Blue Heron.", before=200, after=100)
@@ -238,6 +255,7 @@ class ClaimsTest(harness.Case):
                  *({"purpose": "subcall", "reply": reply} for reply in sub),
                  {"purpose": "root", "times": "always", "reply": f"FINAL({answer})"}]
         context = self.write(f"{number}-{name}", content)
+        rules[-1]["reply"] = rules[-1]["reply"].replace("NAME", f"{number}-{name}")
         script = self.write(f"{number}.json", json.dumps(rules))
         _, out, err = self.run_to_end("ask", "--mode", "recursive", "--json", "-m", "scripted",
                                       "--script", script, "-c", context, question)

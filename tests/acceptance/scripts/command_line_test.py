@@ -28,10 +28,12 @@ class ClosedStdoutTest(harness.Case):
             self.assertEqual((process.returncode, err), (141, ""), words)
 
     def test_a_full_disk_is_no_closed_pipe(self):  # CON-4
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            code, _, err = self.run_to_end("man", stdout=full)
-        self.assertEqual(code, 1)
-        self.assertIn("stdout: No space left", err)
+        script, words = self.script(["a", "a"]), ["--context-text", "abc", "--mode", "direct", "Which?"]
+        for command in (["man"], ["inspect", self.write("a.txt", "a\n")], ["ask", *script, *words]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                code, _, err = self.run_to_end(*command, stdout=full)
+            self.assertEqual(code, 1, command)
+            self.assertIn("stdout: No space left", err)
 
 
 class StdinTest(harness.Case):

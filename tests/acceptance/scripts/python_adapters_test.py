@@ -219,6 +219,17 @@ class DropIn(Adapters):
             """, "script:" + self.write("replies.json", json.dumps([*first, *replies])))
         self.assertEqual(out, "13\n3\n")
 
+    def test_a_list_of_texts_is_a_list_for_code(self):  # SRV-A22
+        replies = [{"reply": "```repl\nprint(len(context), context[1])\n```", "turn": 1},
+                   {"reply": "```repl\nFINAL(context[1])\n```", "turn": 2}]
+        out = self.python("""
+            import sys
+            from dossier_context import RLM
+            model = RLM(backend="dossier", backend_kwargs={"model_name": sys.argv[1]})
+            print(model.completion(["first text", "second text"], root_prompt="Which is the second?").response)
+            """, "script:" + self.write("replies.json", json.dumps(replies)))
+        self.assertEqual(out, "second text\n")
+
 
 if __name__ == "__main__":
     if subprocess.run([PYTHON, "-c", "import dspy, rlm, pytest"], capture_output=True).returncode != 0:

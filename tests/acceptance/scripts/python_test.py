@@ -370,6 +370,23 @@ class Exact(Python):
                                out[2]])
         self.assertRegex(out[2], r"^DeadlineError timeout 7 True True limits: time [0-9.]+ ''$")
 
+    def test_a_limit_is_told_also_where_the_answer_is_in_doubt(self):  # SRV-83
+        out = self.said("""
+        ctx = dossier.Context.from_text("a row of some length\\n" * 100)
+        try: print("gave", ctx.ask("How many rows are there?", model=sys.argv[1], mode="recursive", max_turns=1))
+        except dossier.LimitError as error: print(error.partial.status, error.partial.text)
+        """, "script:" + self.write("doubt.json", json.dumps(
+            [{"purpose": "root", "reply": "```repl\nprint(context.count('row'))\n```", "times": "always"},
+             {"purpose": "extract", "reply": "FINAL(4711)"}])))
+        self.assertEqual(out, ["partial 4711"])
+
+    def test_one_record_is_a_context_of_records(self):  # SRV-82
+        out = self.said("""
+        ctx = dossier.Context.from_records([{"n": 1}])
+        print(ctx.records, [one.name for one in ctx.fields], len(ctx.tables))
+        """)
+        self.assertEqual(out, ["1 ['n'] 1"])
+
 
 class Processes(Python):
     SLOW = [{"reply": "slow", "delay": "60s", "times": "always"}]
