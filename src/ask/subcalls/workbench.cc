@@ -80,16 +80,18 @@ Status LogContexts(const RunState& run, const ContextSet& context) {
   return {};
 }
 
-Status AddContexts(const RunState& run, const ContextSet& context, SessionPlan* plan) {
-  for (std::size_t i = 0; i < context.documents().size(); ++i) {
-    const ContextDocument& document = context.documents()[i];
-    DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
+Status AddContexts(const RunState& run, const std::shared_ptr<const ContextSet>& context,
+                   SessionPlan* plan) {
+  for (std::size_t i = 0; i < context->documents().size(); ++i) {
+    const ContextDocument& document = context->documents()[i];
+    DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context->Stored(i));
     const std::string_view text = stored->map.bytes();
     const inspect::Description& description =
         stored->description ? *stored->description : document.description;
     plan->spec.contexts.push_back(
         {.name = document.name,
          .fd = stored->fd.get(),
+         .owner = context,
          .bytes = text.size(),
          .characters = description.counts.chars,
          .meta = inspect::ContextMeta(description, run.dialect() == sandbox::Dialect::kPython
@@ -114,11 +116,11 @@ Result<SessionPlan> PlanSession(const RunState& run) {
   SessionPlan plan{.spec = MakeSpec(run)};
   const ContextSet& context = *run.request.context;
   // Those of this question come first: then places in them are the same as without a session.
-  DOSSIER_RETURN_IF_ERROR(AddContexts(run, context, &plan));
+  DOSSIER_RETURN_IF_ERROR(AddContexts(run, run.request.context, &plan));
   JsonArray groups;
   for (const PastQuestion& past : run.request.session.past) {
     groups.push_back(GroupJson(plan.spec.contexts.size(), *past.context, past.seed));
-    DOSSIER_RETURN_IF_ERROR(AddContexts(run, *past.context, &plan));
+    DOSSIER_RETURN_IF_ERROR(AddContexts(run, past.context, &plan));
   }
   if (!groups.empty()) {
     groups.push_back(GroupJson(0, context, run.request.seed));

@@ -38,6 +38,7 @@ Result<Dialect> ParseDialect(std::string_view name);
 struct Context {
   std::string name;  // base name: what open("events.ndjson") finds
   int fd = -1;       // a sealed memfd or a file of the content store; stays the caller's
+  std::shared_ptr<const void> owner = nullptr;  // of `fd`; without one a session opens it again
   std::uint64_t bytes = 0, characters = 0;
   Json meta;  // contextMeta for this document; null if there is none
   // How often code may hold it beside its own memory, before the session counts as too large.
