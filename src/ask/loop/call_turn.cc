@@ -478,7 +478,8 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
       offer.value = end.offer->value;
     } else if (value->size() >= kLookedAt) {
       return RefuseOnce(bare,
-                        fmt::format("The variable {} is too large to be handed over.", bare.text),
+                        fmt::format("The variable {} cannot be handed over: {}", bare.text,
+                                    end.error ? end.error->message : "it is too large"),
                         feedback);
     }
   }
