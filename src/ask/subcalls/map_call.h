@@ -17,6 +17,7 @@
 
 #include "ask/documents/document_service.h"
 #include "ask/run/run_state.h"
+#include "ask/subcalls/map_items.h"
 #include "ask/subcalls/map_plan.h"
 #include "ask/subcalls/subcalls.h"
 #include "base/task_group.h"
@@ -40,7 +41,8 @@ class MapCall {
     std::vector<std::size_t> ends;         // of slices: where each text ends in the document
   };
   struct Plan {
-    std::vector<std::string> items, labels;
+    std::shared_ptr<MapItems> items;
+    std::vector<std::string> labels;
     std::string instruction;
     // Item and label: what a call that was stopped had found already.
     std::vector<std::pair<std::size_t, std::size_t>> known;
@@ -48,6 +50,7 @@ class MapCall {
     enum class Remember { kNo, kYes } remember = Remember::kNo;
     Place place;
     enum class Dry { kNo, kYes } dry = Dry::kNo;  // only say what it would take
+    SpendPermit permit;
   };
   // How it went for one text.
   struct Outcome {
@@ -80,10 +83,10 @@ class MapCall {
     } room;
   };
 
-  Result<Plan> Read(const sandbox::BridgeCall& call, const CancelToken& cancel) const;
+  Result<Plan> Read(const sandbox::BridgeCall& call, const CancelToken& cancel);
   Status ReadItems(const sandbox::BridgeCall& call, const CancelToken& cancel, Plan* plan) const;
   Status ReadRecords(const Json& range, const CancelToken& cancel, Plan* plan) const;
-  Status ReadLines(const Json& range, Plan* plan) const;
+  Status ReadLines(const Json& range, const CancelToken& cancel, Plan* plan) const;
   static Status ReadKnown(const JsonObject& args, Plan* plan);
   // The texts of a call, each once, with what is known of them.
   static Work Begin(const Plan& plan, const UniqueItems& unique, const CancelToken& cancel);
@@ -136,6 +139,7 @@ class MapCall {
   RunState& run_;
   Subcalls& subcalls_;
   DocumentService& documents_;
+  LargeTurn large_;
 };
 
 }  // namespace dossier::ask

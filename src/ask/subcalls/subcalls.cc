@@ -133,26 +133,26 @@ void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
   if (!settings) return fail(settings.error());
   auto prepared = Prepare(call.args, call.raw, *settings);
   if (!prepared) return fail(prepared.error());
-  if (Status agreed = Agreed(call); !agreed) return fail(agreed.error());
   const CancelToken cancel = reply->cancel();
+  const auto agreed = Agreed(call, cancel);
+  if (!agreed) return fail(agreed.error());
   const ReplyForm form = settings->schema ? ReplyForm::kValue : ReplyForm::kText;
-  SendPrepared(std::move(*prepared), *settings, cancel,
+  SendPrepared(std::move(*prepared), *settings, *agreed, cancel,
                [reply = std::move(reply), form](Result<model::Reply> result) {
                  Give(ReplyOf(result, form), *reply);
                });
 }
 
 void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<BridgeReply>& reply) {
-  const auto prompts = PromptsOf(call);
+  const auto prompts = PromptsOf(call, reply->cancel());
   if (!prompts) return Give(tl::unexpected(prompts.error()), *reply);
   const auto settings = ReadSettings(call.args);
   if (!settings) return Give(tl::unexpected(settings.error()), *reply);
   if (Status fits = CheckBatchMedia(**prompts); !fits) {
     return Give(tl::unexpected(fits.error()), *reply);
   }
-  if (Status agreed = Agreed(call); !agreed) {
-    return Give(tl::unexpected(agreed.error()), *reply);
-  }
+  const auto agreed = Agreed(call, reply->cancel());
+  if (!agreed) return Give(tl::unexpected(agreed.error()), *reply);
   const ReplyForm form = settings->schema ? ReplyForm::kValue : ReplyForm::kText;
   const auto batch = std::make_shared<BatchReply>((*prompts)->size(), reply);
   // Each is sent as soon as it is made: the first are answered while the last are assembled.
@@ -172,24 +172,26 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
       done(tl::unexpected(prepared.error()));
       continue;
     }
-    SendPrepared(std::move(*prepared), *settings, reply->cancel(), std::move(done));
+    SendPrepared(std::move(*prepared), *settings, *agreed, reply->cancel(), std::move(done));
   }
 }
 
-Status Subcalls::Agreed(const sandbox::BridgeCall& call) {
-  if (!run_.guard.armed()) return {};
+Result<SpendPermit> Subcalls::Agreed(const sandbox::BridgeCall& call, const CancelToken& cancel) {
+  if (!run_.guard.armed()) return nullptr;
   // A prompt that cannot be sent costs nothing, and is told of where it is sent.
-  const auto planned = Estimate(call);
-  return planned ? run_.guard.Allow(*planned) : Status();
+  const auto planned = Estimate(call, cancel);
+  return planned ? run_.guard.Allow(*planned) : Result<SpendPermit>(nullptr);
 }
 
-Result<CallEstimate> Subcalls::Estimate(const sandbox::BridgeCall& call) {
+Result<CallEstimate> Subcalls::Estimate(const sandbox::BridgeCall& call,
+                                        const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const Settings settings, ReadSettings(call.args));
   const Json* list = Find(call.args, "prompts");
   const JsonArray one{Json(call.args)};
   const JsonArray* prompts = list ? list->if_array() : &one;
   CallEstimate all;
   for (const Json& prompt : prompts ? *prompts : JsonArray()) {
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
     const JsonObject* object = prompt.if_object();
     if (!object) return MakeError(ErrorCode::kInvalidArgument, "a prompt must be a text");
     DOSSIER_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(*object, call.raw, settings));
@@ -209,8 +211,8 @@ CallEstimate Subcalls::EstimateOne(const Outgoing& out) {
 }
 
 // Only what a model has really been shown and answered counts as read.
-void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const CancelToken& cancel,
-                            Done done) {
+void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const SpendPermit& permit,
+                            const CancelToken& cancel, Done done) {
   if (settings.schema) done = FitOnce(settings, prepared, cancel, std::move(done));
   std::string prompt = HashOf(prepared.prompt.messages);
   std::map<std::string, int> before;
@@ -224,7 +226,8 @@ void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const C
         .sampling = settings.sampling,
         .to = settings.to,
         .schema = settings.schema ? &settings.schema->json() : nullptr,
-        .media = std::move(prepared.media)},
+        .media = std::move(prepared.media),
+        .permit = permit},
        cancel,
        [this, to = settings.to, prompt = std::move(prompt), before = std::move(before),
         slices = std::move(prepared.slices), texts = std::move(prepared.texts),
@@ -405,16 +408,20 @@ void Subcalls::Send(Outgoing out, const CancelToken& cancel, Done done) {
   if (key) sent["cache_key"] = *key;
   // Recorded when it leaves: of a batch most wait in the queue of the gate, where nothing is lost.
   const auto waits = std::make_shared<std::optional<JsonObject>>(std::move(sent));
-  auto leaves = [this, waits, system = request->messages.system] {
+  const auto permit = std::make_shared<SpendPermit>(std::move(out.permit));
+  auto leaves = [this, waits, permit, system = request->messages.system] {
     if (!*waits) return;
+    if (*permit) (*permit)->Left();
     JsonObject sent = std::move(**waits);
     waits->reset();
     if (system.empty()) return run_.log.Add("request.sent", std::move(sent));
     run_.log.AddSent(std::move(sent), "system", {.system = system});
   };
-  auto finish = [this, id, purpose, key, hash, waits, leaves,
+  auto finish = [this, id, purpose, key, hash, waits, permit, leaves,
                  done = std::move(done)](Result<model::Reply> result) {
     if (result) leaves();  // of a gate that knows the reply
+    if (*permit) (*permit)->Ended();
+    permit->reset();  // the guard may be gone before this is
     LogResult(id, purpose, hash, result, std::move(*waits).value_or(JsonObject{}));
     if (result && key) cache_.Keep(*key, *result);
     done(std::move(result));

@@ -91,6 +91,7 @@ class Subcalls {
     const driver::BoundModel* to = nullptr;  // null: the sub-model
     const Json* schema = nullptr;            // for servers that hold replies to one; not kept
     JsonArray media;  // the images in the prompt, for the journal: [{"name", "sha256"}]
+    SpendPermit permit;
   };
   // Sends an assembled prompt; `done` runs once, on another thread. A reply that is known already
   // is handed over before Send returns.
@@ -99,15 +100,16 @@ class Subcalls {
   // The model that `args` name by `model`, or `otherwise`. Errors: kInvalidArgument with the known.
   Result<const driver::BoundModel*> NamedModel(const JsonObject& args,
                                                const driver::BoundModel& otherwise) const;
-  // The prompts of a batch. Errors: kInvalidArgument: one is none, or blank.
-  Result<const JsonArray*> PromptsOf(const sandbox::BridgeCall& call) const;
+  // The prompts of a batch. Errors: kInvalidArgument: one is none, or blank; kCancelled.
+  Result<const JsonArray*> PromptsOf(const sandbox::BridgeCall& call,
+                                     const CancelToken& cancel) const;
   // One more sub-call, made as a child.
   void CountChild(const Result<CodeReply>& reply);
 
   // What Query or Batch would send for the same call, whose method is that of a batch if it has
   // `prompts`; nothing leaves. A prompt that cannot be sent is an error. Errors: kInvalidArgument,
-  // kUsage, kTooLong.
-  Result<CallEstimate> Estimate(const sandbox::BridgeCall& call);
+  // kUsage, kTooLong, kCancelled.
+  Result<CallEstimate> Estimate(const sandbox::BridgeCall& call, const CancelToken& cancel);
   // The same for one assembled prompt.
   CallEstimate EstimateOne(const Outgoing& out);
 
@@ -156,13 +158,13 @@ class Subcalls {
   std::int64_t OutputOf(const model::Sampling& sampling, const assembly::Assembled& prompt,
                         const driver::BoundModel& to) const;
   // Of a reply that has to fit a schema the text is its value, or the error is kSchema.
-  void SendPrepared(Prepared prepared, const Settings& settings, const CancelToken& cancel,
-                    Done done);
+  void SendPrepared(Prepared prepared, const Settings& settings, const SpendPermit& permit,
+                    const CancelToken& cancel, Done done);
   // A prompt whose reply did not fit gets it back once, with what is wrong.
   Done FitOnce(const Settings& settings, const Prepared& prepared, const CancelToken& cancel,
                Done done);
   // What a person says to it, where it has to be asked. Errors: kRefused.
-  Status Agreed(const sandbox::BridgeCall& call);
+  Result<SpendPermit> Agreed(const sandbox::BridgeCall& call, const CancelToken& cancel);
   bool IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const;
   Status RefuseBareQuestion(std::string_view text) const;
   // `messages`: those of out.prompt, which may be as large as a context.

@@ -171,27 +171,35 @@ void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   run_.log.Add("bridge.call", {{"id", call.id}, {"method", call.method}});
   if (call.method == "map") return map_.Start(std::move(call), std::move(reply), tasks_);
   if (call.method == "estimate") {
-    return tasks_.Run([this, call = std::move(call), reply = std::move(reply)] {
-      const auto all = subcalls_.Estimate(call);
-      if (all) return reply->Ok(all->ToJson());
-      reply->Fail(FailureOf(all.error()).code, all.error().message);
+    return Aside(std::move(reply), [this, call = std::move(call)](const Reply& to) {
+      const auto all = subcalls_.Estimate(call, to->cancel());
+      if (all) return to->Ok(all->ToJson());
+      to->Fail(FailureOf(all.error()).code, all.error().message);
     });
   }
   if (call.method.starts_with("rlm") && children_.Offered()) {
-    return tasks_.Run([this, call = std::make_shared<const sandbox::BridgeCall>(std::move(call)),
-                       reply = std::move(reply)] { children_.Start(call, reply); });
+    auto shared = std::make_shared<const sandbox::BridgeCall>(std::move(call));
+    return Aside(std::move(reply), [this, call = std::move(shared)](const Reply& to) {
+      children_.Start(call, to);
+    });
   }
   if (call.method == "llm_batch" || call.method == "rlm_batch") {
     // Thousands of prompts take their time to count and assemble: not on the session's thread,
     // which hears of Ctrl-C and deadlines.
-    return tasks_.Run(
-        [this, call = std::move(call), reply = std::move(reply)] { subcalls_.Batch(call, reply); });
+    return Aside(std::move(reply), [this, call = std::move(call)](const Reply& to) {
+      subcalls_.Batch(call, to);
+    });
   }
   // A person may be asked: not on the session's thread, which hears of Ctrl-C and deadlines.
   if (!run_.guard.armed()) return subcalls_.Query(call, std::move(reply));
-  tasks_.Run([this, call = std::move(call), reply = std::move(reply)]() mutable {
-    subcalls_.Query(call, std::move(reply));
-  });
+  Aside(std::move(reply),
+        [this, call = std::move(call)](const Reply& to) { subcalls_.Query(call, to); });
+}
+
+// On a thread of its own; without one the call fails.
+void Bridge::Aside(Reply reply, std::function<void(const Reply& to)> work) {
+  const Status begun = tasks_.Run([reply, work = std::move(work)] { work(reply); });
+  if (!begun) reply->Fail(FailureOf(begun.error()).code, begun.error().message);
 }
 
 // A tool may take its time. What it answered is in the journal, as no second call may give the
@@ -210,8 +218,9 @@ void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::Bridg
                                {"arguments", run_.log.Body(ToJson(*given))}});
   const std::string of = OfCall(call);
   if (AnswerRecorded(of, *reply)) return;
-  tasks_.Run([this, &tool = *tool, arguments = given->get_object(), of, reply = std::move(reply)] {
-    const auto result = CallTool(tool, arguments, reply->cancel(), [&](const Error& error) {
+  Aside(std::move(reply), [this, &tool = *tool, arguments = given->get_object(),
+                           of](const Reply& to) {
+    const auto result = CallTool(tool, arguments, to->cancel(), [&](const Error& error) {
       run_.log.Warn("tool_retry", Json(error.message));
     });
     Result<Json> value = result.map([](const ExactJson& exact) {
@@ -220,26 +229,26 @@ void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::Bridg
       return Json(std::move(told));
     });
     LogReply(of, value);
-    if (value) return reply->Ok(std::move(*value));
-    reply->Fail(FailureOf(value.error()).code, value.error().message);
+    if (value) return to->Ok(std::move(*value));
+    to->Fail(FailureOf(value.error()).code, value.error().message);
   });
 }
 
 void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
   const bool quick = documents_.IsQuick(call.method, call.args);
-  auto serve = [this, call = std::move(call), reply = std::move(reply)] {
+  auto serve = [this, call = std::move(call)](const Reply& to) {
     std::string raw;
-    auto value = documents_.Handle(call.method, call.args, &raw, reply->cancel());
+    auto value = documents_.Handle(call.method, call.args, &raw, to->cancel());
     if (value) {
       NoteRead(call.method, call.args, *value);
-      reply->Ok(std::move(*value), std::move(raw));
+      to->Ok(std::move(*value), std::move(raw));
     } else {
       const SubcallFailure failure = FailureOf(value.error());
-      reply->Fail(failure.code, value.error().message);
+      to->Fail(failure.code, value.error().message);
     }
   };
-  if (quick) return serve();
-  tasks_.Run(std::move(serve));
+  if (quick) return serve(reply);
+  Aside(std::move(reply), std::move(serve));
 }
 
 // Not on the session's thread, as a disk may be slow. Code waits for the answer, so its writes stay
@@ -248,17 +257,17 @@ void Bridge::OutFile(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRe
   if (!run_.request.out) {
     return reply->Fail("denied", "no files can be written in this run (--out-dir allows it)");
   }
-  tasks_.Run([this, call = std::move(call), reply = std::move(reply)] {
+  Aside(std::move(reply), [this, call = std::move(call)](const Reply& to) {
     const Arguments arguments("out_file", call.args);
     const auto name = arguments.Text("name");
     const auto append = arguments.Flag("append");
     if (!name || !append) {
-      return reply->Fail("bad_argument", (name ? append.error() : name.error()).message);
+      return to->Fail("bad_argument", (name ? append.error() : name.error()).message);
     }
     const auto how = *append ? OutFolder::How::kAppend : OutFolder::How::kNew;
     const Status written = run_.request.out->Write(*name, how, call.raw);
-    if (written) return reply->Ok(JsonObject{{"bytes", call.raw.size()}});
-    reply->Fail(FailureOf(written.error()).code, written.error().message);
+    if (written) return to->Ok(JsonObject{{"bytes", call.raw.size()}});
+    to->Fail(FailureOf(written.error()).code, written.error().message);
   });
 }
 
@@ -330,7 +339,7 @@ void Bridge::Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   run_.log.Add("bridge.call", {{"id", call.id}, {"method", call.method}});
   const std::string of = OfCall(call);
   if (AnswerRecorded(of, *reply)) return;
-  tasks_.Run([this, call = std::move(call), reply = std::move(reply), of] {
+  Aside(std::move(reply), [this, call = std::move(call), of](const Reply& to) {
     auto value = run_.memory->Handle(call.method, call.args);
     LogReply(of, value);
     JsonObject details = call.args;
@@ -339,8 +348,8 @@ void Bridge::Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
                     .layer = "bridge",
                     .memory_type = call.method == "memory_write" ? "archival" : "store",
                     .details = std::move(details)});
-    if (value) return reply->Ok(std::move(*value));
-    reply->Fail(FailureOf(value.error()).code, value.error().message);
+    if (value) return to->Ok(std::move(*value));
+    to->Fail(FailureOf(value.error()).code, value.error().message);
   });
 }
 
