@@ -140,7 +140,8 @@ Error WhyNone(const ChildAnswer& answer, const RunState& run, const std::string&
           fmt::format("the child {} ended after {} turns without an answer", path, answer.turns)};
 }
 
-Result<CodeReply> ReplyOf(const ChildAnswer& answer, const RunState& run, const ChildCall& child) {
+Result<CodeReply> ReplyOf(const ChildAnswer& answer, const RunState& run, const ChildCall& child,
+                          ReplyForm form) {
   if (answer.text.empty() && !answer.value) {
     return tl::unexpected(WhyNone(answer, run, child.place.path));
   }
@@ -150,7 +151,11 @@ Result<CodeReply> ReplyOf(const ChildAnswer& answer, const RunState& run, const 
                             {"finish", whole ? "stop" : RunStatusName(answer.status)},
                             {"cut", false},
                             {"model", child.model->name}}};
-  if (answer.value) reply.about["value"] = *answer.value;
+  if (answer.value && form == ReplyForm::kValue) {
+    reply.about["is_value"] = true;
+    // The text has all digits of its numbers, but need not be JSON.
+    if (answer.value->is_string() || !ParseJson(reply.text)) reply.text = ToJson(*answer.value);
+  }
   if (whole) return reply;
   std::string problem = "the child's answer is not certain";
   if (answer.error) problem += ": " + answer.error->message;
@@ -357,7 +362,8 @@ Result<CodeReply> ChildCalls::Ask(const Prompt& prompt, const Settings& settings
   LogEnd(log, answer,
          std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - started));
   CountRead(prompt, answer);
-  return ReplyOf(answer, run_, child);
+  return ReplyOf(answer, run_, child,
+                 settings.requirements.empty() ? ReplyForm::kText : ReplyForm::kValue);
 }
 
 // A slice of a document is told of as that part of it, a text that equals one as that document. Of

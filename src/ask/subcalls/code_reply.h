@@ -24,7 +24,7 @@ namespace dossier::ask {
 struct CodeReply {
   std::string text;
   // tokens, finish, cut, model; `problem`, a sentence, where the text is not whole or in doubt;
-  // `value` where a schema was asked for.
+  // `is_value` where a schema was asked for: the text is JSON that fits it.
   JsonObject about;
 };
 

@@ -154,9 +154,12 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
       if (outcome.label) continue;
       failed.push_back(JsonArray{i, outcome.reason.empty() ? "not asked" : outcome.reason});
     }
-    JsonObject value{{"labels", std::move(indexes)}, {"failed", std::move(failed)}};
+    // Reasons of many items have more bytes than the JSON of a message may.
+    std::string raw = ToJson(Json(std::move(failed)));
+    JsonObject value{{"labels", std::move(indexes)},
+                     {"failed", JsonObject{{"blob", JsonArray{0, raw.size()}}}}};
     if (!stopped.empty()) value["stopped"] = stopped;
-    reply->Ok(std::move(value));
+    reply->Ok(std::move(value), std::move(raw));
   });
   if (!begun) reply->Fail(FailureOf(begun.error()).code, begun.error().message);
 }

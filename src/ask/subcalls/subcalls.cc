@@ -22,7 +22,7 @@ CodeReply ReplyOf(const model::Reply& reply, ReplyForm form) {
                           {"model", reply.resolved_model}}};
   if (!ending.problem.empty()) out.about["problem"] = ending.problem;
   if (form == ReplyForm::kValue) {
-    if (auto json = ParseJson(reply.text)) out.about["value"] = std::move(*json);
+    if (ParseJson(reply.text)) out.about["is_value"] = true;
   }
   return out;
 }
