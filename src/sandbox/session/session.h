@@ -168,13 +168,21 @@ class BridgeHandler {
 Result<std::string> ResolveText(const Json& parts, std::string_view raw,
                                 const std::vector<std::string_view>& contexts);
 
-struct BlockOptions {
+struct BlockTimes {
   std::optional<Clock::Steady> deadline;  // of code in this run; beats the block's own limits
   // Of the whole run: what is left of it behind `deadline` is for others. A block that does not
   // stop is killed when half of that has passed, and names are brought back for a quarter more.
   std::optional<Clock::Steady> end;
+};
+
+struct BlockOptions {
+  // Asked again and again while the block runs: of a run that is repeated and goes on, the time
+  // begins in the middle of one. Empty: no time is set. From the thread that is inside Run.
+  std::function<BlockTimes()> times;
   CancelToken cancel;
   enum class Repeat { kAllow, kRefuse } repeat = Repeat::kAllow;
+
+  BlockTimes Times() const { return times ? times() : BlockTimes(); }
 };
 
 struct CheckResult {
