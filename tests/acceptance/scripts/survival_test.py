@@ -161,6 +161,14 @@ class SurvivalTest(harness.Case):
         journal = sum(len(json.dumps(event)) for event in self.events(run))
         self.assertLess(journal, 100_000)  # REC-68: whatever the size of the context
 
+    def test_a_batch_of_large_values_comes_whole(self):  # REC-49
+        block = ("```repl\nr = llm_query_batched([f'item {i}' for i in range(40)], schema={'type': 'object'})\n"
+                 "FINAL(sum(len(x['text']) for x in r))\n```")
+        code, out, err = self.run_to_end("ask", *self.script([
+            {"purpose": "root", "times": 1, "reply": block},
+            {"purpose": "subcall", "times": "always", "reply": json.dumps({"text": "x" * 300_000})}]), *ASK)
+        self.assertEqual((code, out), (0, "12000000\n"), err)
+
     def test_the_journal_of_a_turn_is_small_beside_what_was_said(self):
         replies = [f"```repl\nprint('number', {n})\n```" for n in range(10)] + ["FINAL: it is a"]
         code, out, err = self.run_to_end("ask", *self.script(replies), *ASK)
