@@ -7,7 +7,7 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const SpendPermit permit, guard.Allow(whole));
 //   permit->Left();   // of each request, when it leaves: nothing of the batch is sent before Allow
 //
-// Thread-safety: SpendGuard and SpendPermit from any thread; the rest are values and pure functions.
+// Thread-safety: SpendGuard from any thread; the rest are values and pure functions.
 
 #ifndef DOSSIER_ASK_SPENDING_H_
 #define DOSSIER_ASK_SPENDING_H_
@@ -57,39 +57,15 @@ struct ConfirmAbove {
   bool armed() const { return calls || usd; }
 };
 
-// What is allowed and the ledger does not know yet.
-struct SpendAhead {
-  std::mutex mutex;  // guards what follows
-  std::int64_t calls = 0, nano_usd = 0;
-};
-
-// Requests that may leave. They count beside what the ledger knows until they have left, or until
-// this goes with those that never will.
-class AllowedSpending {
- public:
-  AllowedSpending(SpendAhead& ahead, const CallEstimate& planned);
-  ~AllowedSpending() { Take(calls_, nano_usd_); }
-  AllowedSpending(const AllowedSpending&) = delete;
-  AllowedSpending& operator=(const AllowedSpending&) = delete;
-
-  // One of them: the ledger has its call from now on, or its cost.
-  void Left() { Take(1, 0); }
-  void Ended() { Take(0, nano_usd_of_one_); }
-
- private:
-  void Take(std::int64_t calls, std::int64_t nano_usd);
-
-  SpendAhead& ahead_;
-  std::int64_t calls_, nano_usd_;  // left of it, guarded by that of `ahead_`
-  const std::int64_t nano_usd_of_one_;
-};
-using SpendPermit = std::shared_ptr<AllowedSpending>;  // null: nobody counts
+struct SpendAhead;
+class AllowedSpending;
+// In spend_permit.h; null where nobody counts.
+using SpendPermit = std::shared_ptr<AllowedSpending>;
 
 class SpendGuard {
  public:
-  // `ledger` must outlive it, and it its permits.
-  SpendGuard(ConfirmAbove above, const model::Ledger& ledger)
-      : above_(std::move(above)), ledger_(ledger) {}
+  // `ledger` must outlive it.
+  SpendGuard(ConfirmAbove above, const model::Ledger& ledger);
 
   bool armed() const { return above_.armed(); }
   // Whether requests that take `planned` may leave. Asks once where the run would pass the limit,
@@ -101,7 +77,7 @@ class SpendGuard {
   const ConfirmAbove above_;
   const model::Ledger& ledger_;
   std::mutex mutex_;
-  SpendAhead ahead_;
+  const std::shared_ptr<SpendAhead> ahead_;
   CallEstimate agreed_;  // to what the person said yes
   std::optional<Error> refused_;
 };

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ask/spend_permit.h"
 #include "base/files/file.h"
 
 namespace dossier::ask {

@@ -221,7 +221,8 @@ void Bridge::HandleReply(Message message) {
     } else {
       auto items = std::move(waiting->outcome.items);
       waiting->outcome = ReadReply(std::move(message));
-      if (waiting->outcome.kind == CallOutcome::Kind::kError) waiting->outcome.items = std::move(items);
+      if (waiting->outcome.kind == CallOutcome::Kind::kError)
+        waiting->outcome.items = std::move(items);
       waiting->done = true;
     }
   }

@@ -576,10 +576,11 @@ Result<std::shared_ptr<const ContextSet>> LoadContext(const std::vector<ContextS
       DOSSIER_RETURN_IF_ERROR(added);
       continue;
     }
-    return MakeError(ErrorCode::kIo,
-                     "{}; each file of a context stays open: give fewer, or raise the limit (ulimit "
-                     "-n)",
-                     added.error().message);
+    return MakeError(
+        ErrorCode::kIo,
+        "{}; each file of a context stays open: give fewer, or raise the limit (ulimit "
+        "-n)",
+        added.error().message);
   }
   return loader.Finish();
 }

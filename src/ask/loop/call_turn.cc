@@ -167,9 +167,10 @@ Offer CallLoop::OfferOf(const sandbox::HandedAnswer& answer, Source source) {
 Result<sandbox::BlockResult> CallLoop::RunSubmission(const std::string& code) {
   DOSSIER_RETURN_IF_ERROR(NeedWorkbench());
   const sandbox::BlockOptions options{
-      .times = [this] {
-        return sandbox::BlockTimes{.deadline = run_.ledger.deadline(run_.closing_stage())};
-      },
+      .times =
+          [this] {
+            return sandbox::BlockTimes{.deadline = run_.ledger.deadline(run_.closing_stage())};
+          },
       .cancel = run_.cancel};
   return bench_->session().Run(code, options, bench_->handler());
 }
@@ -304,10 +305,11 @@ Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {
   } else {
     run_.log.Add("block.started", {{"block", number}, {"code", run_.log.Body(code)}});
     const sandbox::BlockOptions options{
-        .times = [this] {
-          return sandbox::BlockTimes{.deadline = run_.ledger.deadline(model::Stage::kNormal),
-                                     .end = run_.ledger.deadline(model::Stage::kFinish)};
-        },
+        .times =
+            [this] {
+              return sandbox::BlockTimes{.deadline = run_.ledger.deadline(model::Stage::kNormal),
+                                         .end = run_.ledger.deadline(model::Stage::kFinish)};
+            },
         .cancel = run_.cancel};
     RecordsWatch watch(bench_->handler(), records_used_);
     DOSSIER_ASSIGN_OR_RETURN(result, bench_->session().Run(code, options, watch));

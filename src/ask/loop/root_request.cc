@@ -5,6 +5,7 @@
 #include <span>
 
 #include "ask/reply/reply_text.h"
+#include "ask/spend_permit.h"
 #include "ask/subcalls/map_plan.h"
 #include "base/text/text.h"
 #include "memory/blocks/reply.h"

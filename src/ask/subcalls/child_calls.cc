@@ -309,8 +309,8 @@ void ChildCalls::StartOne(const Prompt& prompt, const std::shared_ptr<const Sett
     std::lock_guard lock(mutex_);
     place.path = fmt::format("{}.c{}", run_.place.path, ++asked_);
   }
-  const auto finish = [this, cancel, held = std::make_shared<Done>(std::move(done))](
-                          Result<CodeReply> result) {
+  const auto finish = [this, cancel,
+                       held = std::make_shared<Done>(std::move(done))](Result<CodeReply> result) {
     // Nobody waits any more where the block has ended: nothing is lost with it.
     if (!cancel.cancelled()) subcalls_.CountChild(result);
     std::exchange(*held, nullptr)(std::move(result));
@@ -320,9 +320,10 @@ void ChildCalls::StartOne(const Prompt& prompt, const std::shared_ptr<const Sett
   run_.tree.Start(
       {.owner = this,
        .depth = depth,
-       .work = [this, prompt, settings, cancel, finish, place = std::move(place)]() mutable {
-         finish(Ask(prompt, *settings, std::move(place), cancel));
-       },
+       .work =
+           [this, prompt, settings, cancel, finish, place = std::move(place)]() mutable {
+             finish(Ask(prompt, *settings, std::move(place), cancel));
+           },
        .refused = [finish](const Error& error) { finish(tl::unexpected(error)); }});
 }
 

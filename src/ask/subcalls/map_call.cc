@@ -120,8 +120,7 @@ std::uint64_t BytesOf(const Json& parts) {
     const Json* blob = Find(part, "blob");
     const JsonArray* pair = blob ? blob->if_array() : nullptr;
     const bool measured = pair && pair->size() == 2 && (*pair)[1].is_int64();
-    const std::int64_t bytes =
-        measured ? (*pair)[1].get_int64() : FindInt(part, "len").value_or(0);
+    const std::int64_t bytes = measured ? (*pair)[1].get_int64() : FindInt(part, "len").value_or(0);
     sum += static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0));
   }
   return sum;
@@ -236,14 +235,12 @@ Status MapCall::ReadRecords(const Json& range, const CancelToken& cancel, Plan* 
     const std::int64_t wanted = std::min(end - at, kMostRows);
     DOSSIER_RETURN_IF_ERROR(plan->items->Expect(static_cast<std::uint64_t>(wanted * kBytesOfRow)));
     std::string rows;
-    DOSSIER_ASSIGN_OR_RETURN(
-        const Json info,
-        documents_.Handle("records",
-                          JsonObject{{"ctx", document},
-                                     {"from", at},
-                                     {"max_records", wanted},
-                                     {"max_bytes", 4 << 20}},
-                          &rows, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(const Json info, documents_.Handle("records",
+                                                                JsonObject{{"ctx", document},
+                                                                           {"from", at},
+                                                                           {"max_records", wanted},
+                                                                           {"max_bytes", 4 << 20}},
+                                                                &rows, cancel));
     DOSSIER_ASSIGN_OR_RETURN(const Json list, ParseJson(rows));
     for (const Json& row : list.as_array()) {
       DOSSIER_RETURN_IF_ERROR(plan->items->Add(RecordText(row, field)));
@@ -599,12 +596,11 @@ Status MapCall::Ask(const Plan& plan, About about, const std::vector<std::string
       done(tl::unexpected(prompt.error()));
       continue;
     }
-    subcalls_.Send(
-        {.prompt = std::move(*prompt),
-         .purpose = model::Purpose::kMap,
-         .sampling = sampling,
-         .permit = plan.permit},
-        cancel, std::move(done));
+    subcalls_.Send({.prompt = std::move(*prompt),
+                    .purpose = model::Purpose::kMap,
+                    .sampling = sampling,
+                    .permit = plan.permit},
+                   cancel, std::move(done));
   }
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return open == 0; });

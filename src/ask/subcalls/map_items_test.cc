@@ -43,9 +43,8 @@ TEST(MapItemsTest, LargeCallsTakeTurnsAndSmallOnesDoNotWait) {
     EXPECT_THAT(second.Expect(2u << 20), Succeeds());
     had = true;
   });
-  std::thread cancelled([&] {
-    EXPECT_THAT(stopped.Expect(2u << 20), FailsWith(ErrorCode::kCancelled, "enough"));
-  });
+  std::thread cancelled(
+      [&] { EXPECT_THAT(stopped.Expect(2u << 20), FailsWith(ErrorCode::kCancelled, "enough")); });
   stop.Cancel("enough");
   cancelled.join();
   EXPECT_FALSE(had);

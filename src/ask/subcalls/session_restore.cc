@@ -91,10 +91,11 @@ Status Restore(RunState& run, std::size_t question, DocumentService& documents,
   Bridge bridge(state, documents, subcalls, before, moved, [] { return 0; });
   for (const std::string& code : past.blocks) {
     const sandbox::BlockOptions limits{
-        .times = [&run] {
-          return sandbox::BlockTimes{.deadline = run.ledger.deadline(model::Stage::kNormal),
-                                     .end = run.ledger.deadline(model::Stage::kFinish)};
-        },
+        .times =
+            [&run] {
+              return sandbox::BlockTimes{.deadline = run.ledger.deadline(model::Stage::kNormal),
+                                         .end = run.ledger.deadline(model::Stage::kFinish)};
+            },
         .cancel = run.cancel};
     DOSSIER_ASSIGN_OR_RETURN(const sandbox::BlockResult done, session.Run(code, limits, bridge));
     for (const sandbox::ReadPart& part : done.read) {

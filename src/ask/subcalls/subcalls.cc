@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ask/reply/reply_text.h"
+#include "ask/spend_permit.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "model/schema/schema_reply.h"
@@ -408,20 +409,18 @@ void Subcalls::Send(Outgoing out, const CancelToken& cancel, Done done) {
   if (key) sent["cache_key"] = *key;
   // Recorded when it leaves: of a batch most wait in the queue of the gate, where nothing is lost.
   const auto waits = std::make_shared<std::optional<JsonObject>>(std::move(sent));
-  const auto permit = std::make_shared<SpendPermit>(std::move(out.permit));
-  auto leaves = [this, waits, permit, system = request->messages.system] {
+  auto leaves = [this, waits, permit = out.permit, system = request->messages.system] {
     if (!*waits) return;
-    if (*permit) (*permit)->Left();
+    if (permit) permit->Left();
     JsonObject sent = std::move(**waits);
     waits->reset();
     if (system.empty()) return run_.log.Add("request.sent", std::move(sent));
     run_.log.AddSent(std::move(sent), "system", {.system = system});
   };
-  auto finish = [this, id, purpose, key, hash, waits, permit, leaves,
+  auto finish = [this, id, purpose, key, hash, waits, leaves, permit = out.permit,
                  done = std::move(done)](Result<model::Reply> result) {
     if (result) leaves();  // of a gate that knows the reply
-    if (*permit) (*permit)->Ended();
-    permit->reset();  // the guard may be gone before this is
+    if (permit) permit->Ended();
     LogResult(id, purpose, hash, result, std::move(*waits).value_or(JsonObject{}));
     if (result && key) cache_.Keep(*key, *result);
     done(std::move(result));

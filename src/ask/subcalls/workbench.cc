@@ -179,16 +179,14 @@ void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   }
   if (call.method.starts_with("rlm") && children_.Offered()) {
     auto shared = std::make_shared<const sandbox::BridgeCall>(std::move(call));
-    return Aside(std::move(reply), [this, call = std::move(shared)](const Reply& to) {
-      children_.Start(call, to);
-    });
+    return Aside(std::move(reply),
+                 [this, call = std::move(shared)](const Reply& to) { children_.Start(call, to); });
   }
   if (call.method == "llm_batch" || call.method == "rlm_batch") {
     // Thousands of prompts take their time to count and assemble: not on the session's thread,
     // which hears of Ctrl-C and deadlines.
-    return Aside(std::move(reply), [this, call = std::move(call)](const Reply& to) {
-      subcalls_.Batch(call, to);
-    });
+    return Aside(std::move(reply),
+                 [this, call = std::move(call)](const Reply& to) { subcalls_.Batch(call, to); });
   }
   // A person may be asked: not on the session's thread, which hears of Ctrl-C and deadlines.
   if (!run_.guard.armed()) return subcalls_.Query(call, std::move(reply));
@@ -218,20 +216,21 @@ void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::Bridg
                                {"arguments", run_.log.Body(ToJson(*given))}});
   const std::string of = OfCall(call);
   if (AnswerRecorded(of, *reply)) return;
-  Aside(std::move(reply), [this, &tool = *tool, arguments = given->get_object(),
-                           of](const Reply& to) {
-    const auto result = CallTool(tool, arguments, to->cancel(), [&](const Error& error) {
-      run_.log.Warn("tool_retry", Json(error.message));
-    });
-    Result<Json> value = result.map([](const ExactJson& exact) {
-      JsonObject told{{"value", exact.with_texts()}};
-      if (exact.has_texts()) told["json"] = ToJson(exact);  // code may hold numbers of any length
-      return Json(std::move(told));
-    });
-    LogReply(of, value);
-    if (value) return to->Ok(std::move(*value));
-    to->Fail(FailureOf(value.error()).code, value.error().message);
-  });
+  Aside(std::move(reply),
+        [this, &tool = *tool, arguments = given->get_object(), of](const Reply& to) {
+          const auto result = CallTool(tool, arguments, to->cancel(), [&](const Error& error) {
+            run_.log.Warn("tool_retry", Json(error.message));
+          });
+          Result<Json> value = result.map([](const ExactJson& exact) {
+            JsonObject told{{"value", exact.with_texts()}};
+            if (exact.has_texts())
+              told["json"] = ToJson(exact);  // code may hold numbers of any length
+            return Json(std::move(told));
+          });
+          LogReply(of, value);
+          if (value) return to->Ok(std::move(*value));
+          to->Fail(FailureOf(value.error()).code, value.error().message);
+        });
 }
 
 void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {

@@ -125,7 +125,8 @@ inline int SendGroupSignal(pid_t leader, int number) {
 // Raises this process's soft limit to its hard one.
 void AllowManyFiles();
 
-// Sets the soft limit of a process, 0 for this one, to what ours was when AllowManyFiles was called.
+// Sets the soft limit of a process, 0 for this one, to what ours was when AllowManyFiles was
+// called.
 void RestoreFileLimit(pid_t pid = 0);
 
 // Keeps what this process knows from the programs that it starts, and from the disk.
