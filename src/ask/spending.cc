@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ask/spend_permit.h"
 #include "base/text/text.h"
 
 namespace dossier::ask {
@@ -82,8 +83,31 @@ CallEstimate EstimateOf(const model::Entry& entry, const model::Request& request
   return one;
 }
 
-Status SpendGuard::Allow(const CallEstimate& planned) {
-  if (!armed()) return {};
+SpendGuard::SpendGuard(ConfirmAbove above, const model::Ledger& ledger)
+    : above_(std::move(above)), ledger_(ledger), ahead_(std::make_shared<SpendAhead>()) {}
+
+AllowedSpending::AllowedSpending(std::shared_ptr<SpendAhead> ahead, const CallEstimate& planned)
+    : ahead_(std::move(ahead)),
+      calls_(planned.calls),
+      nano_usd_(planned.nano_usd.value_or(0)),
+      nano_usd_of_one_(nano_usd_ / std::max<std::int64_t>(1, calls_)) {
+  std::lock_guard lock(ahead_->mutex);
+  ahead_->calls += calls_;
+  ahead_->nano_usd += nano_usd_;
+}
+
+void AllowedSpending::Take(std::int64_t calls, std::int64_t nano_usd) {
+  std::lock_guard lock(ahead_->mutex);
+  calls = std::min(calls, calls_);
+  nano_usd = std::min(nano_usd, nano_usd_);
+  calls_ -= calls;
+  nano_usd_ -= nano_usd;
+  ahead_->calls -= calls;
+  ahead_->nano_usd -= nano_usd;
+}
+
+Result<SpendPermit> SpendGuard::Allow(const CallEstimate& planned) {
+  if (!armed()) return nullptr;
   std::lock_guard lock(mutex_);
   if (refused_) return tl::unexpected(*refused_);
   const model::LedgerUse use = ledger_.use();
@@ -91,11 +115,16 @@ Status SpendGuard::Allow(const CallEstimate& planned) {
                      .input = use.spent.total.input,
                      .output = use.spent.total.output,
                      .nano_usd = ledger_.nano_usd_spent()};
+  {
+    std::lock_guard counting(ahead_->mutex);
+    whole.Add({.calls = ahead_->calls, .nano_usd = ahead_->nano_usd});
+  }
   whole.Add(planned);
-  if (!Passes(whole, agreed_, above_)) return {};
+  const auto allowed = [&] { return std::make_shared<AllowedSpending>(ahead_, planned); };
+  if (!Passes(whole, agreed_, above_)) return allowed();
   if (above_.ask && above_.ask(whole)) {
     agreed_ = whole;
-    return {};
+    return allowed();
   }
   refused_ =
       Error{ErrorCode::kRefused,

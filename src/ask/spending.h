@@ -4,7 +4,8 @@
 //   CallEstimate whole;
 //   for (const model::Request& request : batch) whole.Add(EstimateOf(sub.entry, request, tokens));
 //   SpendGuard guard({.calls = 100, .ask = ask_on_terminal}, ledger);
-//   DOSSIER_RETURN_IF_ERROR(guard.Allow(whole));       // nothing of the batch is sent before
+//   DOSSIER_ASSIGN_OR_RETURN(const SpendPermit permit, guard.Allow(whole));
+//   permit->Left();   // of each request, when it leaves: nothing of the batch is sent before Allow
 //
 // Thread-safety: SpendGuard may be used from any thread; the rest are values and pure functions.
 
@@ -13,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -55,22 +57,27 @@ struct ConfirmAbove {
   bool armed() const { return calls || usd; }
 };
 
+struct SpendAhead;
+class AllowedSpending;
+// In spend_permit.h; null where nobody counts.
+using SpendPermit = std::shared_ptr<AllowedSpending>;
+
 class SpendGuard {
  public:
   // `ledger` must outlive it.
-  SpendGuard(ConfirmAbove above, const model::Ledger& ledger)
-      : above_(std::move(above)), ledger_(ledger) {}
+  SpendGuard(ConfirmAbove above, const model::Ledger& ledger);
 
   bool armed() const { return above_.armed(); }
   // Checks that requests that take `planned` may be sent. Asks once when the run would pass the
   // limit, and again each time its total has doubled; may wait for a person. Errors: kRefused after
   // a no, and for all later calls.
-  Status Allow(const CallEstimate& planned);
+  Result<SpendPermit> Allow(const CallEstimate& planned);
 
  private:
   const ConfirmAbove above_;
   const model::Ledger& ledger_;
   std::mutex mutex_;
+  const std::shared_ptr<SpendAhead> ahead_;
   CallEstimate agreed_;  // what the person agreed to
   std::optional<Error> refused_;
 };

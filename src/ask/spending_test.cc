@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ask/spend_permit.h"
 #include "base/files/file.h"
 
 namespace dossier::ask {
@@ -27,6 +28,25 @@ TEST(SpendGuardTest, APersonIsAskedAboveTheLimitAndAtEachDoubling) {
     EXPECT_TRUE(guard.Allow(Calls(calls))) << calls;
   }
   EXPECT_THAT(asked, ::testing::ElementsAre(11, 23, 47));
+}
+
+// What waits in the gate is in no ledger yet.
+TEST(SpendGuardTest, WhatIsAllowedCountsUntilItHasLeft) {  // REC-78
+  model::Ledger ledger({}, SystemClock());
+  SpendGuard guard({.calls = 100, .usd = 1.0, .ask = [](const CallEstimate&) { return false; }},
+                   ledger);
+  auto first = guard.Allow(Calls(80, 800'000'000));
+  ASSERT_TRUE(first);
+  for (int i = 0; i < 70; ++i) {  // the ledger would count them
+    (*first)->Left();
+    (*first)->Ended();
+  }
+  auto second = guard.Allow(Calls(90, 10'000'000));
+  ASSERT_TRUE(second) << second.error().message;
+  first->reset();  // ten will never leave
+  const auto third = guard.Allow(Calls(10, 900'000'000));
+  ASSERT_TRUE(third) << third.error().message;
+  EXPECT_FALSE(guard.Allow(Calls(1, 1))) << "a hundred wait";
 }
 
 TEST(SpendGuardTest, ANoHoldsForTheRestOfTheRun) {  // REC-78

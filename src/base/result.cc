@@ -59,6 +59,9 @@ ErrorCode CodeOfErrno(int errno_value) {
       return ErrorCode::kPermission;
     case EINVAL:
       return ErrorCode::kInvalidArgument;
+    case EMFILE:
+    case ENFILE:
+      return ErrorCode::kUnavailable;
     default:
       return ErrorCode::kIo;
   }

@@ -1,7 +1,7 @@
 // A group of threads whose destructor waits until all of them have ended.
 //
 //   TaskGroup tasks;
-//   tasks.Run([&] { SlowWork(); });     // the destructor waits for it
+//   if (!tasks.Run([&] { SlowWork(); })) return;   // the destructor waits for it
 //
 // For the few calls that block (a search over a large text); requests to models need no thread
 // each. Thread-safety: Run from any thread; the destructor from the owner's, when nobody calls Run.
@@ -14,8 +14,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "base/result.h"
 
 namespace dossier {
 
@@ -26,15 +29,21 @@ class TaskGroup {
   TaskGroup& operator=(const TaskGroup&) = delete;
   ~TaskGroup() { Join(); }
 
-  void Run(std::function<void()> work) {
+  // Errors: kLimit, the system gives no more threads. Then `work` has gone unused.
+  Status Run(std::function<void()> work) {
     std::lock_guard lock(mutex_);
     DropFinished();
     auto done = std::make_shared<std::atomic<bool>>(false);
-    threads_.push_back({std::thread([work = std::move(work), done] {
-                          work();
-                          done->store(true);
-                        }),
-                        done});
+    try {
+      threads_.push_back({std::thread([work = std::move(work), done] {
+                            work();
+                            done->store(true);
+                          }),
+                          done});
+    } catch (const std::system_error& error) {
+      return MakeError(ErrorCode::kLimit, "no thread for it: {}", error.code().message());
+    }
+    return {};
   }
 
   // Waits for all that were started.

@@ -12,6 +12,7 @@
 #include "base/files/missing_file.h"
 #include "base/json/json.h"
 #include "base/process/build_info.h"
+#include "base/process/child.h"
 #include "cli/commands.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/standard_streams.h"
@@ -115,6 +116,7 @@ int Run(const std::vector<std::string>& argv, std::ostream& out, std::ostream& e
 
 int RunCommandLine(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);  // a closed stdout shows as a failed write
+  AllowManyFiles();
   LogBuffer log(std::cerr.rdbuf());
   OutputBuffer buffer(STDOUT_FILENO);
   TerminalFilter out_filter(&buffer, STDOUT_FILENO), err_filter(&log, STDERR_FILENO);

@@ -173,11 +173,14 @@ class FakeHost:
             self.runtime._session.on_interrupt(0, None)
         if self.map_limit is not None:
             labels[self.map_limit:] = [-1] * (len(labels) - self.map_limit)
-            return {"labels": labels, "failed": [[i, "not asked"] for i in range(self.map_limit, len(labels))],
-                    "stopped": "the limit of calls is reached"}, b""
-        reasons = [[i, "unreadable" if texts[i].strip() else "empty"]
-                   for i, n in enumerate(labels) if n < 0]
-        return {"labels": labels, "failed": reasons}, b""
+            reasons = [[i, "not asked"] for i in range(self.map_limit, len(labels))]
+            stopped = {"stopped": "the limit of calls is reached"}
+        else:
+            reasons = [[i, "unreadable" if texts[i].strip() else "empty"]
+                       for i, n in enumerate(labels) if n < 0]
+            stopped = {}
+        out = json.dumps(reasons).encode()
+        return {"labels": labels, "failed": {"blob": [0, len(out)]}, **stopped}, out
 
     def do_out_file(self, args: dict[str, Any], raw: bytes) -> tuple[Any, bytes]:
         before = self.files.get(args["name"], b"") if args["append"] else b""

@@ -227,6 +227,29 @@ class CallsTest(WorkerTest):
         self.printed(code)  # once: a batch that came whole is asked as a whole
         self.assertEqual([len(args["prompts"]) for _, args, _ in self.host.calls], [2, 5])
 
+    def test_of_a_batch_whose_reply_is_too_large_what_came_is_kept(self) -> None:  # REC-79
+        answer = self.host.do_llm_batch
+
+        def too_large(args, raw):
+            self.host.items = [(i, {"ok": True, "text": {"blob": [0, 2]}}, b"ok") for i in range(2)]
+            raise BridgeError("too_large", "the reply has 300,000,000 bytes")
+
+        self.host.do_llm_batch = too_large
+        code = "print(llm_query_batched(['a', 'b', 'c']))"
+        result = self.run_block(code)
+        self.assertIn("the reply has 300,000,000 bytes", result["error"]["message"])
+        self.assertIn("2 of its 3 replies are kept", result["notes"][0])
+        self.host.do_llm_batch = answer
+        self.host.calls.clear()
+        self.assertEqual(self.printed(code), "['ok', 'ok', 'reply']\n")
+        self.assertEqual([len(args["prompts"]) for _, args, _ in self.host.calls], [1])
+
+    def test_a_schema_gives_a_value_that_is_in_doubt(self) -> None:  # REC-49
+        self.host.do_llm = lambda args, raw: ({"text": "3", "is_value": True, "problem": "in doubt"}, b"")
+        self.assertEqual(self.value("llm_query('p', schema={'type': 'integer'})"), 3)
+        self.host.do_llm = lambda args, raw: ({"text": "3", "problem": "cut"}, b"")
+        self.assertIn("cut", self.error("llm_query('p', schema={'type': 'integer'})")["message"])
+
     def test_a_map_that_is_interrupted_keeps_its_labels(self) -> None:  # REC-79
         code = "m = map_llm(['open it', 'done', 'open', 'done'], ['open', 'done'])\nprint(m.counts)"
         self.host.stop_batch_after = 3

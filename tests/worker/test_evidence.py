@@ -1,8 +1,10 @@
 """What the output of a block stands on: data, or what the code says itself."""
 
 import ast
+import sys
 import time
 import unittest
+from unittest import mock
 
 from base import WorkerTest
 from fake_host import Text
@@ -120,6 +122,14 @@ class EvidenceTest(WorkerTest):
         self.assertEqual(self.run_block("print(c[3:7], len(c))")["read"], [[0, 3, 4]])
         self.assertEqual(self.run_block("print(c.count('one'))")["read"], [[0, 0, size]])
         self.assertEqual(self.run_block("c = 'own text'\nprint(c[:5])")["read"], [])
+
+    def test_scattered_reads_stay_quick(self) -> None:  # FLT-12
+        self.start([Text("a.txt", "x" * 10_000, None, True)])
+        text = sys.modules["dossier_text"]  # the one of this session
+        with mock.patch.object(text, "joined", wraps=text.joined) as joined:
+            read = self.run_block("for i in range(0, 9_000, 3): doc[i:i+1]")["read"]
+        self.assertEqual((len(read), joined.call_count), (1_000, 1))
+        self.assertEqual(len(self.run_block("print(doc[:2], doc[5])")["read"]), 2)
 
     def test_a_file_counts_about_as_far_as_it_was_read(self) -> None:  # FLT-12
         self.start([Text("a.txt", "one two three\n" * 10_000, None, True)])

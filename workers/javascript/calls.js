@@ -106,9 +106,8 @@ const requestOf = (parts, query, context, who) => {
   return { parts: wire, context: context === undefined || context === null ? null : parts.add(context, "\n") };
 };
 const replyOf = (value, settings, who = "A reply") => {
-  if (settings.schema !== null && value.value !== undefined) return value.value;
   if (settings.schema !== null) {
-    if (value.problem) throw new LLMError(value.problem, value.finish ?? "failed");
+    if (value.problem && !value.is_value) throw new LLMError(value.problem, value.finish ?? "failed");
     try { return parseJson(value.text); } catch (error) {
       throw new LLMError(`the reply is not the JSON asked for: ${describe(error).message}`, "schema");
     }
@@ -286,7 +285,7 @@ const extracted = async (items, options) => {
   for (let i = 0; i < places.length; i++) {
     if (places[i] < 0) continue;
     const reply = replies[places[i]];
-    if (reply.ok && reply.value !== undefined) result.values[i] = reply.value;
+    if (reply.ok && reply.is_value) result.values[i] = parseJson(reply.text);
     else put(result.errors, `${i}`, reply.ok ? reply.problem ?? "empty" : `${reply.code}: ${reply.error}`);
   }
   const failed = keysOf(result.errors);
@@ -322,7 +321,8 @@ const map_llm = async function map_llm(items, options = {}) {
   }
   for (let i = 0; i < batches.length; i++) {
     const value = await host.call("map", { items: batches[i].wire, ...base }, batches[i].texts);
-    for (let k = 0; k < value.failed.length; k++) put(errors, value.failed[k][0] + indexes.length, value.failed[k][1]);
+    const failed = parseJson(value.failed);
+    for (let k = 0; k < failed.length; k++) put(errors, failed[k][0] + indexes.length, failed[k][1]);
     for (let k = 0; k < value.labels.length; k++) push(indexes, value.labels[k]);
     if (value.stopped) note(`map_llm was stopped: ${value.stopped}.`);
   }

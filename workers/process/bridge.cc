@@ -219,7 +219,10 @@ void Bridge::HandleReply(Message message) {
       finished_.emplace_back(message.id, ReadReply(std::move(message)));
       finished_ready_.notify_one();
     } else {
+      auto items = std::move(waiting->outcome.items);
       waiting->outcome = ReadReply(std::move(message));
+      if (waiting->outcome.kind == CallOutcome::Kind::kError)
+        waiting->outcome.items = std::move(items);
       waiting->done = true;
     }
   }

@@ -48,7 +48,7 @@ struct CallOutcome {
   std::string raw;
   std::string code, message;  // of an error
   bool retryable = false;
-  std::vector<CallItem> items;  // of kInterrupted: what had come before
+  std::vector<CallItem> items;  // without kOk: what had come before
 };
 
 class Bridge {

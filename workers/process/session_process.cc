@@ -20,6 +20,7 @@ namespace {
 constexpr Millis kSpareTime = std::chrono::hours(24 * 20);  // fits the int of poll()
 
 constexpr std::size_t kInlineText = 4096;  // longer texts of a result travel in the raw part
+constexpr std::uint64_t kMostRaw = sandbox::kMaxToHost - sandbox::kMaxJson;  // bytes
 
 std::int64_t Milliseconds(clockid_t clock) {
   timespec now;
@@ -40,13 +41,43 @@ std::int64_t ResidentBytes() {
   return usage.ru_maxrss * 1024;
 }
 
-// Replaces the string in `slot` by a blob in `raw` if it is long.
-void MoveToRaw(Json* slot, std::string* raw) {
-  if (!slot || !slot->is_string() || slot->get_string().size() <= kInlineText) return;
+// Replaces the string in `slot` by a blob in `raw` if it is long. False: it does not fit there.
+bool MoveToRaw(Json* slot, std::string* raw) {
+  if (!slot || !slot->is_string() || slot->get_string().size() <= kInlineText) return true;
   const std::string_view text = slot->get_string();
   const std::uint64_t at = raw->size();
+  if (text.size() > kMostRaw - at) return false;
   raw->append(text);
   *slot = JsonObject{{"blob", JsonArray{at, text.size()}}};
+  return true;
+}
+
+// Moves the long texts of a block's result out of its JSON. A draft that does not fit is dropped.
+// False: the message would be too large.
+bool MoveTextsToRaw(Message* done) {
+  Json* answer = done->json.if_contains("answer");
+  if (answer && answer->is_object() &&
+      !MoveToRaw(answer->get_object().if_contains("text"), &done->raw)) {
+    return false;
+  }
+  for (const char* name : {"last", "refused"}) {
+    if (!MoveToRaw(done->json.if_contains(name), &done->raw)) return false;
+  }
+  if (!MoveToRaw(done->json.if_contains("draft"), &done->raw)) done->json.erase("draft");
+  // What it says later of usage and output is short.
+  constexpr std::size_t kRest = 4096;
+  return boost::json::serialize(done->json).size() + kRest <= sandbox::kMaxJson;
+}
+
+// What is said instead of a result that no message holds: what the block bound is there.
+JsonObject TooLarge(JsonObject result) {
+  JsonObject less{{"status", "error"}};
+  less["error"] = {{"type", "ValueError"},
+                   {"message", fmt::format("the answer is too large to be handed over: a text may "
+                                           "have {} MiB, another value as JSON {} MiB",
+                                           kMostRaw >> 20, sandbox::kMaxJson >> 20)}};
+  if (Json* assigned = result.if_contains("assigned")) less["assigned"] = std::move(*assigned);
+  return less;
 }
 
 // A field that says nothing: null, or an empty text or list.
@@ -182,11 +213,9 @@ void SessionProcess::RunBlock(Message request) {
   for (auto& [name, value] : result) {
     if (!IsEmpty(value)) done.json.emplace(name, std::move(value));
   }
-  for (const char* name : {"last", "draft", "refused"}) {
-    MoveToRaw(done.json.if_contains(name), &done.raw);
-  }
-  if (Json* answer = done.json.if_contains("answer"); answer && answer->is_object()) {
-    MoveToRaw(answer->get_object().if_contains("text"), &done.raw);
+  if (!MoveTextsToRaw(&done)) {
+    done.raw.clear();
+    done.json = TooLarge(std::move(done.json));
   }
   done.json["usage"] = JsonObject{{"cpu_ms", Milliseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu},
                                   {"wall_ms", Milliseconds(CLOCK_MONOTONIC) - wall},

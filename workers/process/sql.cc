@@ -382,6 +382,7 @@ Result<Json> SqlSession::Impl::Collect(sqlite3_stmt* statement) {
 
 Result<Json> SqlSession::Impl::Query(std::string_view query, const JsonArray& params,
                                      const AskHost& ask, const std::function<bool()>& stopped) {
+  const std::lock_guard lock(mutex_);  // Python lets go of its own lock while a query runs
   refused_.clear();
   unasked_ = true;
   interrupted_ = false;

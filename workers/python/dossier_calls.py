@@ -144,10 +144,9 @@ class Caller:
         if rest:
             try:
                 value, out = call(method, {"prompts": [requests[i] for i in rest], **base}, raw)
-            except LLMError:
-                raise
-            except BaseException:
-                self._keep(method, [requests[i] for i in rest], base, raw, len(found))
+            except BaseException as error:
+                if not isinstance(error, LLMError) or error.kind == "too_large":
+                    self._keep(method, [requests[i] for i in rest], base, raw, len(found))
                 raise
             found |= {index: (result, out) for index, result in zip(rest, value["results"])}
         self._finished.clear()
@@ -248,16 +247,11 @@ def _context_of_each(context: Any, count: int) -> list[Any]:
 
 def _reply(value: Mapping[str, Any], raw: bytes, schema: Any) -> Any:
     text = blob(value["text"], raw) if "text" in value else ""
-    if schema is not None and "value" in value:
-        try:  # the text has all digits of its numbers
-            return _loads(text)
-        except ValueError:
-            return value["value"]
     if schema is None:
         return Reply.of(text, value.get("tokens", 0), value.get("problem"),
                         value.get("finish", "stop"), value.get("cut", False),
                         value.get("model", ""))
-    if value.get("problem"):
+    if value.get("problem") and not value.get("is_value"):
         raise LLMError(value["problem"], value.get("finish", "failed"))
     try:
         return _loads(text)

@@ -6,18 +6,21 @@
     result.labels[0], result.counts["praise"], result.failed, result.errors
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import _dossier
 
-from dossier_bridge import LLMError, Parts, as_text, call, spans_of
+from dossier_bridge import LLMError, Parts, as_text, blob, call, spans_of
 from dossier_calls import Caller
 from dossier_extract import Extractor
 from dossier_records import Records
 from dossier_rows import FieldError, Fields, Row, no_argument
 from dossier_text import Source
+
+_loads = json.loads
 
 
 class _Counts(dict[str, int]):
@@ -192,7 +195,7 @@ class _Kept:
         if known:
             args["known"] = [list(pair) for pair in known.items()]
         try:
-            value, _ = call("map", args, raw)
+            value, out = call("map", args, raw)
         except LLMError:
             raise
         except BaseException:
@@ -202,6 +205,7 @@ class _Kept:
             self._labels[key] = found
             self._say(base["labels"], "it was interrupted")
             raise
+        value["failed"] = _loads(blob(value["failed"], out))
         self._labels[key] = {i: label for i, label in enumerate(value["labels"]) if label >= 0}
         if value.get("stopped"):
             self._stopped = True

@@ -9,7 +9,7 @@ from typing import Any
 
 from dossier_bridge import Span, ask
 from dossier_rows import Row, parse_rows
-from dossier_text import Piece, Source, add_part, joined
+from dossier_text import Piece, Source, Stretches, add_part, joined
 
 _BATCH_BYTES = 1 << 20
 _BATCH_ROWS = 1 << 16
@@ -72,7 +72,7 @@ class Walk:
         self._rows, self._end = iter(rows), end
         return self._rows
 
-    def tell(self, handed: list[list[int]]) -> None:
+    def tell(self, handed: Stretches) -> None:
         reached = self._end - self._rows.__length_hint__()
         add_part(handed, self._told, reached)
         self._told = reached
@@ -94,7 +94,7 @@ class RowStore:
         for _, count in self.sources:
             self._bases.append(self._bases[-1] + count)
         self._walks: list[Walk] = []        # those that code has not ended
-        self._handed: list[list[int]] = []  # first row and behind the last, of what code got
+        self._handed = Stretches()  # first row and behind the last, of what code got
         self._starts: list[int] = []  # first row of each cached batch, sorted; batches are disjoint
 
     def __len__(self) -> int:
@@ -128,7 +128,7 @@ class RowStore:
     def forget_read(self) -> list[list[int]]:
         for walk in list(self._walks):
             walk.tell(self._handed)
-        handed, self._handed = joined(self._handed), []
+        handed, self._handed = joined(self._handed), Stretches()
         return handed
 
     def _spans_of(self, start: int, stop: int) -> Iterator[Span]:

@@ -19,15 +19,22 @@ _FIRST_READ = 256          # bytes that a file object fetches at once, and how m
 _MOST_AHEAD = 1 << 20
 
 
-def add_part(parts: list[list[int]], begin: int, end: int) -> None:
+class Stretches(list[list[int]]):
+    """Begin and end of each; `full` where so many are scattered that no more are told apart."""
+
+    full = False
+
+
+def add_part(parts: Stretches, begin: int, end: int) -> None:
     """Adds a stretch; one that touches the last is joined to it, forwards or backwards."""
     last = parts[-1] if parts else None
     if last is not None and begin <= last[1] and last[0] <= end:
         last[0], last[1] = min(last[0], begin), max(last[1], end)
-    elif begin < end:
+    elif begin < end and not parts.full:
         if len(parts) >= _MOST_READ:
             parts[:] = joined(parts)
-        if len(parts) < _MOST_READ:
+            parts.full = len(parts) > _MOST_READ // 2
+        if not parts.full:
             parts.append([begin, end])
 
 
@@ -55,8 +62,7 @@ class Source:
         self.ascii = self.bytes == self.characters
         self._line_count: int | None = None
         # Begin and end of what code has looked at: in bytes, and of slices in characters.
-        self._read: list[list[int]] = []
-        self._slices: list[list[int]] = []
+        self._read, self._slices = Stretches(), Stretches()
 
     def note_read(self, at: int, length: int) -> None:
         """Code gets to see this part of the text."""
@@ -67,13 +73,13 @@ class Source:
         add_part(self._slices, first, end)
 
     def forget_read(self) -> None:
-        self._read, self._slices = [], []
+        self._read, self._slices = Stretches(), Stretches()
 
     def take_read(self, whole: bool) -> list[tuple[int, int, int]]:
         """Index, first byte and length of each part that was looked at since the last call; all of
         the text if the block went through `context` as a whole."""
-        parts, self._read = self._read, []
-        slices, self._slices = self._slices, []
+        parts, slices = list(self._read), list(self._slices)
+        self.forget_read()
         if slices and not whole:
             offsets = self.to_bytes([offset for part in slices for offset in part])
             parts += [offsets[at:at + 2] for at in range(0, len(offsets), 2)]

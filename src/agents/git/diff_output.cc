@@ -262,12 +262,13 @@ Result<Patch> DiffTrees(const Git& git, const std::string& from, const std::stri
   Result<ProcessResult> text;
   {
     TaskGroup tasks;
-    tasks.Run([&] {
+    const auto list = [&] {
       lists = git.Ask(git.Objects(),
                       {.arguments = DiffArguments({"-z", "--raw", "--numstat"}, from, to),
                        .max_output = kMaxListBytes},
                       cancel);
-    });
+    };
+    if (!tasks.Run(list)) list();
     text = git.Run(git.Objects(),
                    {.arguments = DiffArguments({"-p", "--binary", "--full-index"}, from, to),
                     .max_output = options.max_patch_bytes},

@@ -90,7 +90,8 @@ class Taker {
     Status counted, judged;
     {
       TaskGroup tasks;
-      if (count == CountIgnored::kYes) tasks.Run([&] { counted = CountIgnoredFiles(); });
+      const auto tally = [&] { counted = CountIgnoredFiles(); };
+      if (count == CountIgnored::kYes && !tasks.Run(tally)) tally();
       judged = JudgeFiles();
     }
     DOSSIER_RETURN_IF_ERROR(counted);
@@ -347,7 +348,8 @@ class Taker {
     Status diffed, committed;
     {
       TaskGroup tasks;
-      tasks.Run([&] { committed = Commit(); });
+      const auto commit = [&] { committed = Commit(); };
+      if (!tasks.Run(commit)) commit();
       diffed = Diff();
     }
     DOSSIER_RETURN_IF_ERROR(diffed);

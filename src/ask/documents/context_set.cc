@@ -359,7 +359,8 @@ class Loader {
       const Status done = AddFile(file, below);
       if (done) {
         ++added;
-      } else if (done.error().code == ErrorCode::kCancelled) {
+      } else if (done.error().code == ErrorCode::kCancelled ||
+                 done.error().code == ErrorCode::kUnavailable) {
         return done;
       } else if (done.error().code == ErrorCode::kRefused) {
         given_notes_.push_back(done.error().message);  // includes the remedy
@@ -572,7 +573,18 @@ Result<std::shared_ptr<const ContextSet>> LoadContext(const std::vector<ContextS
                                                       const ContextOptions& options,
                                                       const CancelToken& cancel) {
   Loader loader(options, cancel);
-  for (const ContextSource& source : sources) DOSSIER_RETURN_IF_ERROR(loader.Add(source));
+  for (const ContextSource& source : sources) {
+    const Status added = loader.Add(source);
+    if (added || added.error().code != ErrorCode::kUnavailable) {
+      DOSSIER_RETURN_IF_ERROR(added);
+      continue;
+    }
+    return MakeError(
+        ErrorCode::kIo,
+        "{}; each file of a context stays open: give fewer, or raise the limit (ulimit "
+        "-n)",
+        added.error().message);
+  }
   return loader.Finish();
 }
 

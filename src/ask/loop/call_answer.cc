@@ -214,7 +214,8 @@ std::optional<Refusal> CallLoop::Require(Offer* offer, Repairs repairs) {
                      .value = offer->value,
                      .printed = evidence_.shown(),
                      .work = {.answered = all_subcalls_.made - all_subcalls_.failed(),
-                              .lost = all_subcalls_.lost()}};
+                              .lost = all_subcalls_.lost()},
+                     .time_left = run_.ledger.time_left(run_.closing_stage())};
   const auto complaint = FirstComplaint(run_.request.requirements, &answer, run_.cancel);
   if (complaint && complaint->empty()) {
     const bool same = offer->value == answer.value;  // code handed it in unchanged

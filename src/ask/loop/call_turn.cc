@@ -166,8 +166,12 @@ Offer CallLoop::OfferOf(const sandbox::HandedAnswer& answer, Source source) {
 // The session knows what may be handed in and reports what is wrong with anything else.
 Result<sandbox::BlockResult> CallLoop::RunSubmission(const std::string& code) {
   DOSSIER_RETURN_IF_ERROR(NeedWorkbench());
-  sandbox::BlockOptions options{.cancel = run_.cancel};
-  options.deadline = run_.ledger.deadline(run_.closing_stage());
+  const sandbox::BlockOptions options{
+      .times =
+          [this] {
+            return sandbox::BlockTimes{.deadline = run_.ledger.deadline(run_.closing_stage())};
+          },
+      .cancel = run_.cancel};
   return bench_->session().Run(code, options, bench_->handler());
 }
 
@@ -300,9 +304,13 @@ Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {
         "This block equals one that failed, so it was not run again. Write it another way.";
   } else {
     run_.log.Add("block.started", {{"block", number}, {"code", run_.log.Body(code)}});
-    sandbox::BlockOptions options{.cancel = run_.cancel};
-    options.deadline = run_.ledger.deadline(model::Stage::kNormal);
-    options.end = run_.ledger.deadline(model::Stage::kFinish);
+    const sandbox::BlockOptions options{
+        .times =
+            [this] {
+              return sandbox::BlockTimes{.deadline = run_.ledger.deadline(model::Stage::kNormal),
+                                         .end = run_.ledger.deadline(model::Stage::kFinish)};
+            },
+        .cancel = run_.cancel};
     RecordsWatch watch(bench_->handler(), records_used_);
     DOSSIER_ASSIGN_OR_RETURN(result, bench_->session().Run(code, options, watch));
   }
@@ -481,7 +489,8 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
       offer.value = end.offer->value;
     } else if (value->size() >= kLookedAt) {
       return RefuseOnce(bare,
-                        fmt::format("The variable {} is too large to be handed over.", bare.text),
+                        fmt::format("The variable {} cannot be handed over: {}", bare.text,
+                                    end.error ? end.error->message : "it is too large"),
                         feedback);
     }
   }

@@ -95,7 +95,8 @@ Result<model::Reply> AskUntilAsRequired(RunState& run, assembly::Assembled promp
       DOSSIER_ASSIGN_OR_RETURN(reply, AskAgain(run, prompt, about, std::move(reply)));
     }
     ++result->turns;
-    FoundAnswer answer{.text = std::string(TrimSpace(StripThinking(reply.text).text))};
+    FoundAnswer answer{.text = std::string(TrimSpace(StripThinking(reply.text).text)),
+                       .time_left = run.ledger.time_left(run.closing_stage())};
     const Result<std::string> complaint =
         IsCut(reply) ? std::string() : FirstComplaint(requirements, &answer, run.cancel);
     result->text = std::move(answer.text);

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "ask/reply/reply_text.h"
+#include "ask/spend_permit.h"
 #include "ask/subcalls/map_plan.h"
 #include "base/text/text.h"
 #include "memory/blocks/reply.h"
@@ -189,8 +190,9 @@ CallEstimate EstimateRoot(const RunState& run, const assembly::Assembled& prompt
 
 Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
                              const RootRequest& about) {
+  SpendPermit permit;
   if (run.guard.armed()) {
-    DOSSIER_RETURN_IF_ERROR(run.guard.Allow(EstimateRoot(run, prompt, about)));
+    DOSSIER_ASSIGN_OR_RETURN(permit, run.guard.Allow(EstimateRoot(run, prompt, about)));
   }
   CancelSource stop(run.cancel);
   bool stuck = false;
@@ -202,7 +204,10 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
   const std::string hash = RequestHash(request, run.NameOf(run.root));
   SentRecord sent(run, SentOf(run, about, prompt, hash), prompt.messages);
   if (run.log.HasAnswered(model::PurposeName(about.purpose))) sent.Write();
-  driver::CallHooks hooks{.leaves = [&] { sent.Write(); }};
+  driver::CallHooks hooks{.leaves = [&] {
+    if (permit) permit->Left();
+    sent.Write();
+  }};
   hooks.on_delta = [&](std::string_view delta, std::string_view so_far) {
     show(filter.Push(delta));
     if (run.policy.repeats_itself && !stuck && delta.find('\n') != std::string_view::npos &&

@@ -51,16 +51,18 @@ std::string SchemaComplaint(const model::JsonSchema& schema, FoundAnswer* answer
 
 Result<std::string> CommandComplaint(const CommandRequired& command, const FoundAnswer& answer,
                                      const CancelToken& cancel) {
+  const Millis most = std::min(command.timeout, answer.time_left.value_or(command.timeout));
   ProcessSpec spec{.argv = {"/bin/sh", "-c", command.line},
                    .environment = command.environment,
                    .input = ToJson(answer.value ? *answer.value : Json(answer.text)) + "\n",
                    .max_output = 1u << 20,
-                   .timeout = command.timeout};
+                   .timeout = std::max(most, Millis(1))};
   DOSSIER_ASSIGN_OR_RETURN(const ProcessResult ran, RunProcess(spec, cancel));
   if (ran.exit_code == 0) return std::string();
   if (ran.timed_out) {
-    return MakeError(ErrorCode::kContextCommand, "--validate {}: it did not end within {} ms",
-                     command.line, command.timeout.count());
+    return MakeError(ErrorCode::kContextCommand, "--validate {}: it did not end within {} ms{}",
+                     command.line, most.count(),
+                     most < command.timeout ? ", when the run's time was over" : "");
   }
   const std::string said = utf8::Sanitize(ran.out + (ran.out.empty() ? "" : "\n") + ran.err);
   if (ran.exit_code == 126 || ran.exit_code == 127) {

@@ -42,6 +42,7 @@ struct FoundAnswer {
   std::string_view gate = kFormGate;  // of the requirement that FirstComplaint reports
   // A number of the text is a string in `value`, because JSON could not hold it.
   bool numbers_as_text = false;
+  std::optional<Millis> time_left = {};  // of the run, for all that looks at it; unset: any
 };
 
 struct Requirement {

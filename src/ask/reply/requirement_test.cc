@@ -66,6 +66,9 @@ TEST(RequirementTest, AProgramGetsTheAnswerAsJsonAndItsWordsComeBack) {  // REC-
             0U);
   EXPECT_EQ(check("sleep 20", {.text = "a"}),
             "error: --validate sleep 20: it did not end within 300 ms");
+  EXPECT_EQ(
+      check("sleep 20", {.text = "a", .time_left = Millis(100)}),
+      "error: --validate sleep 20: it did not end within 100 ms, when the run's time was over");
 }
 
 TEST(RequirementTest, OnlyTheValuesOfADataAnswerAreClaims) {  // REC-64

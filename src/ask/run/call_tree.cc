@@ -3,10 +3,10 @@
 namespace dossier::ask {
 
 void CallTree::Start(Work work) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const int depth = work.depth;
   waiting_.emplace(depth, std::move(work));
-  Fill();
+  Fill(std::move(lock));
 }
 
 std::vector<CallTree::Work> CallTree::TakeBack(const void* owner) {
@@ -22,9 +22,9 @@ std::vector<CallTree::Work> CallTree::TakeBack(const void* owner) {
 }
 
 void CallTree::Wait() {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   --running_;
-  Fill();
+  Fill(std::move(lock));
 }
 
 void CallTree::GoOn() {
@@ -41,10 +41,19 @@ std::optional<CallTree::Work> CallTree::Next() {
   return next;
 }
 
-// Starts a thread for each work that may run. Called with the lock held.
-void CallTree::Fill() {
+// A thread for each work that may run.
+void CallTree::Fill(std::unique_lock<std::mutex> lock) {
   while (auto next = Next()) {
-    threads_.Run([this, work = std::move(*next)]() mutable { RunOn(std::move(work)); });
+    const auto work = std::make_shared<Work>(std::move(*next));
+    const Status begun = threads_.Run([this, work] { RunOn(std::move(*work)); });
+    if (begun) continue;
+    if (--running_ > 0) {  // the thread of one that runs goes on with it
+      waiting_.emplace_hint(waiting_.lower_bound(work->depth), work->depth, std::move(*work));
+      return;
+    }
+    lock.unlock();
+    if (work->refused) work->refused(begun.error());
+    lock.lock();
   }
 }
 

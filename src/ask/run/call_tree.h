@@ -70,6 +70,8 @@ class CallTree {
     const void* owner = nullptr;  // the owner may take it back
     int depth = 1;
     std::function<void()> work;
+    // Instead of `work`, where the system has no thread for it and none that runs could take it.
+    std::function<void(const Error& error)> refused = {};
   };
 
   // Numbering starts after `last`, the last call of an earlier process.
@@ -88,7 +90,7 @@ class CallTree {
   }
 
  private:
-  void Fill();
+  void Fill(std::unique_lock<std::mutex> lock);
   void RunOn(Work work);
   std::optional<Work> Next();
 

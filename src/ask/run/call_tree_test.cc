@@ -6,6 +6,8 @@
 #include <latch>
 #include <mutex>
 
+#include "testing/no_threads.h"
+
 namespace dossier::ask {
 namespace {
 
@@ -74,6 +76,37 @@ TEST_F(CallTreeTest, WhatHasNotBegunCanBeTakenBackByWhoStartedIt) {  // REC-47
     go_on.count_down();
   }
   EXPECT_THAT(order_, ElementsAre("others"));
+}
+
+TEST_F(CallTreeTest, WorkWithoutAThreadIsRefusedOrDoneByOneThatRuns) {
+  std::latch begun(1), go_on(1);
+  {
+    CallTree tree(1, {});
+    {
+      const testing::NoThreads none;
+      CallTree::Work lost = Noting("lost", 1);
+      lost.refused = [this](const Error& error) { Note(std::string(ErrorName(error.code))); };
+      tree.Start(std::move(lost));
+    }
+    EXPECT_THAT(order_, ElementsAre("limit"));
+    tree.Start({.work = [&] {
+      begun.count_down();
+      go_on.wait();
+    }});
+    begun.wait();  // its place was free again
+    go_on.count_down();
+  }
+  CallTree two(2, {});
+  std::latch other(1), waits(1), done(1);
+  two.Start({.work = [&] {
+    other.count_down();
+    waits.wait();
+  }});
+  other.wait();
+  const testing::NoThreads none;
+  two.Start({.work = [&] { done.count_down(); }});
+  waits.count_down();
+  done.wait();
 }
 
 TEST_F(CallTreeTest, NumbersAreGivenOnce) {

@@ -491,11 +491,10 @@ bool Replay::HasAnswered(std::int64_t call, std::string_view purpose) const {
 void Replay::Inject(std::string reply) { injected_ = std::move(reply); }
 
 void Replay::GoLive() {
-  {
-    std::lock_guard lock(mutex_);
-    if (std::exchange(live_, true)) return;
-  }
-  if (on_live_) on_live_();
+  // Whoever comes here while it is called waits for its end.
+  std::call_once(live_, [this] {
+    if (on_live_) on_live_();
+  });
 }
 
 model::LedgerUse Replay::shared() const {

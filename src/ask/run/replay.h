@@ -152,8 +152,8 @@ class Replay {
   std::map<std::string, std::string> contexts_;
   std::function<void()> on_live_;
 
+  std::once_flag live_;
   mutable std::mutex mutex_;  // guards the members below
-  bool live_ = false;
   std::map<Key, std::deque<Recorded>> events_;
   std::map<std::int64_t, std::deque<Asked>> asked_;    // by call
   std::map<std::int64_t, std::int64_t> parents_;       // parent of each call

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <latch>
+#include <thread>
+
+#include "base/cancel.h"
 #include "base/files/file.h"
 #include "testing/result_matchers.h"
 
@@ -56,6 +61,32 @@ class ReplayTest : public ::testing::Test {
   std::unique_ptr<store::Journal> journal_ = *store::Journal::Open(folder_.path());
   std::string run_ = *journal_->StartRun({{"question", "How many?"}});
 };
+
+// What is done live needs the time that OnLive sets.
+TEST_F(ReplayTest, WhoFindsTheRecordUsedUpWaitsForWhatOnLiveDoes) {  // REC-69
+  const auto replay = Read();
+  std::latch begun(1), go_on(1);
+  std::atomic<int> set = 0;
+  replay->OnLive([&] {
+    begun.count_down();
+    go_on.wait();
+    ++set;
+  });
+  std::thread first([&] { replay->Reuse(0, "bridge.reply"); });
+  begun.wait();
+  std::atomic<int> seen = -1;
+  std::thread second([&] {
+    replay->Reuse(0, "bridge.reply");
+    seen = set.load();
+  });
+  WaitUnlessCancelled(Millis(50), {});  // enough for the second, did it not wait
+  EXPECT_EQ(seen, -1);
+  go_on.count_down();
+  first.join();
+  second.join();
+  EXPECT_EQ(seen, 1);
+  EXPECT_EQ(set, 1);
+}
 
 TEST_F(ReplayTest, EqualRequestsGetTheirRepliesInOrder) {  // REC-69
   AddAnswered(Asking("a"), "first");

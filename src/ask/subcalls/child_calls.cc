@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <set>
 
 #include "ask/documents/context_set.h"
@@ -94,6 +95,17 @@ void CountParts(const std::set<std::pair<std::uint64_t, std::uint64_t>>& slices,
   part->count = (part->total + chars - 1) / chars;
 }
 
+// In linear time, also where both repeat themselves.
+bool Holds(std::string_view text, std::string_view part) {
+  return memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+}
+
+bool IsLargeSlice(const JsonArray& context) {
+  constexpr std::uint64_t kLarge = 1u << 20;  // bytes
+  const auto slice = context.size() == 1 ? SliceOf(context[0]) : std::nullopt;
+  return slice && slice->length > kLarge;
+}
+
 bool HasContext(const JsonObject& args) { return !PartsOf(args, "context").empty(); }
 
 // Returns a short prompt in full, or a long one's ends with a note on where the rest is.
@@ -128,7 +140,8 @@ Error WhyNone(const ChildAnswer& answer, const RunState& run, const std::string&
           fmt::format("the child {} ended after {} turns without an answer", path, answer.turns)};
 }
 
-Result<CodeReply> ReplyOf(const ChildAnswer& answer, const RunState& run, const ChildCall& child) {
+Result<CodeReply> ReplyOf(const ChildAnswer& answer, const RunState& run, const ChildCall& child,
+                          ReplyForm form) {
   if (answer.text.empty() && !answer.value) {
     return tl::unexpected(WhyNone(answer, run, child.place.path));
   }
@@ -138,7 +151,11 @@ Result<CodeReply> ReplyOf(const ChildAnswer& answer, const RunState& run, const 
                             {"finish", whole ? "stop" : RunStatusName(answer.status)},
                             {"cut", false},
                             {"model", child.model->name}}};
-  if (answer.value) reply.about["value"] = *answer.value;
+  if (answer.value && form == ReplyForm::kValue) {
+    reply.about["is_value"] = true;
+    // The text has all digits of its numbers, but need not be JSON.
+    if (answer.value->is_string() || !ParseJson(reply.text)) reply.text = ToJson(*answer.value);
+  }
   if (whole) return reply;
   std::string problem = "the child's answer is not certain";
   if (answer.error) problem += ": " + answer.error->message;
@@ -188,12 +205,14 @@ void ChildCalls::Start(const Call& call, const std::shared_ptr<sandbox::BridgeRe
     const auto settings = std::make_shared<const Settings>(std::move(read));
     std::vector<Prompt> prompts;
     if (batch) {
-      DOSSIER_ASSIGN_OR_RETURN(const JsonArray* list, subcalls_.PromptsOf(*call));
+      DOSSIER_ASSIGN_OR_RETURN(const JsonArray* list, subcalls_.PromptsOf(*call, reply->cancel()));
       for (const Json& prompt : *list) prompts.push_back({call, &prompt.get_object()});
     } else {
       prompts.push_back({call, &call->args});
     }
+    const CancelToken cancel = reply->cancel();
     for (const Prompt& prompt : prompts) {
+      if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
       DOSSIER_RETURN_IF_ERROR(CheckPrompt(prompt));
       DOSSIER_RETURN_IF_ERROR(RefuseWhole(prompt));
     }
@@ -251,9 +270,9 @@ Status ChildCalls::RefuseWhole(const Prompt& prompt) {
       if (!text || text->empty()) continue;
       for (const std::string_view document : subcalls_.contexts()) {
         if (document.empty()) continue;
-        const bool inside = text->size() >= least && document.find(*text) != document.npos;
+        const bool inside = text->size() >= least && Holds(document, *text);
         if (inside) handed += text->size();
-        if (!inside && text->find(document) != text->npos) handed += document.size();
+        if (!inside && Holds(*text, document)) handed += document.size();
       }
     }
   }
@@ -290,17 +309,22 @@ void ChildCalls::StartOne(const Prompt& prompt, const std::shared_ptr<const Sett
     std::lock_guard lock(mutex_);
     place.path = fmt::format("{}.c{}", run_.place.path, ++asked_);
   }
-  run_.tree.Start({.owner = this,
-                   .depth = place.depth,
-                   .work = [this, prompt, settings, cancel, done = std::move(done),
-                            place = std::move(place)]() mutable {
-                     Result<CodeReply> result = Ask(prompt, *settings, std::move(place), cancel);
-                     // If the block has ended, nobody waits any more and nothing is lost.
-                     if (!cancel.cancelled()) subcalls_.CountChild(result);
-                     done(std::move(result));
-                     done = nullptr;
-                     End();  // from here on this may be destroyed
-                   }});
+  const auto finish = [this, cancel,
+                       held = std::make_shared<Done>(std::move(done))](Result<CodeReply> result) {
+    // If the block has ended, nobody waits any more and nothing is lost.
+    if (!cancel.cancelled()) subcalls_.CountChild(result);
+    std::exchange(*held, nullptr)(std::move(result));
+    End();  // from here on this may be gone
+  };
+  const int depth = place.depth;
+  run_.tree.Start(
+      {.owner = this,
+       .depth = depth,
+       .work =
+           [this, prompt, settings, cancel, finish, place = std::move(place)]() mutable {
+             finish(Ask(prompt, *settings, std::move(place), cancel));
+           },
+       .refused = [finish](const Error& error) { finish(tl::unexpected(error)); }});
 }
 
 // Runs one child, from its question to its answer, in a thread of the tree.
@@ -339,7 +363,8 @@ Result<CodeReply> ChildCalls::Ask(const Prompt& prompt, const Settings& settings
   LogEnd(log, answer,
          std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - started));
   CountRead(prompt, answer);
-  return ReplyOf(answer, run_, child);
+  return ReplyOf(answer, run_, child,
+                 settings.requirements.empty() ? ReplyForm::kText : ReplyForm::kValue);
 }
 
 // A slice is described as that part of its document, an equal text as that document. For any other
@@ -378,23 +403,48 @@ Result<ContextSource> ChildCalls::ContextOf(const Prompt& prompt) const {
   return source;
 }
 
-Result<Request> ChildCalls::MakeRequest(const Prompt& prompt, const Settings& settings,
-                                        const CallPlace& place, const CancelToken& cancel) const {
-  const std::string& raw = prompt.call->raw;
-  const JsonArray& parts = PartsOf(*prompt.args, "parts");
-  DOSSIER_ASSIGN_OR_RETURN(std::string text,
-                           sandbox::ResolveText(parts, raw, subcalls_.contexts()));
+// What the child gets: its context and, where its question shows only the ends of it, the prompt.
+Result<std::shared_ptr<const ContextSet>> ChildCalls::LoadTexts(const Prompt& prompt,
+                                                                std::string whole_prompt,
+                                                                const CancelToken& cancel) const {
   std::vector<ContextSource> sources;
   if (HasContext(*prompt.args)) {
     DOSSIER_ASSIGN_OR_RETURN(sources.emplace_back(), ContextOf(prompt));
   }
+  if (!whole_prompt.empty()) {
+    sources.push_back({.text = std::move(whole_prompt),
+                       .name = "prompt",
+                       .named = ContextSource::Named::kNoFile});
+  }
+  return LoadContext(sources, {}, cancel);
+}
+
+// The same for a large slice alone: children of one call that are given the same one share it, and
+// different ones are copied one after the other.
+Result<std::shared_ptr<const ContextSet>> ChildCalls::LoadShared(const Prompt& prompt,
+                                                                 const CancelToken& cancel) {
+  const std::string key =
+      fmt::format("{} {}", prompt.call->id, ToJson(Json(PartsOf(*prompt.args, "context"))));
+  std::lock_guard lock(loading_);
+  if (auto set = loaded_[key].lock()) return set;
+  std::erase_if(loaded_, [](const auto& entry) { return entry.second.expired(); });
+  DOSSIER_ASSIGN_OR_RETURN(auto set, LoadTexts(prompt, {}, cancel));
+  loaded_[key] = set;
+  return set;
+}
+
+Result<Request> ChildCalls::MakeRequest(const Prompt& prompt, const Settings& settings,
+                                        const CallPlace& place, const CancelToken& cancel) {
+  const std::string& raw = prompt.call->raw;
+  const JsonArray& parts = PartsOf(*prompt.args, "parts");
+  DOSSIER_ASSIGN_OR_RETURN(std::string text,
+                           sandbox::ResolveText(parts, raw, subcalls_.contexts()));
   Request request = run_.request;
   request.question = QuestionOf(text);
-  if (request.question.size() < text.size()) {
-    sources.push_back(
-        {.text = std::move(text), .name = "prompt", .named = ContextSource::Named::kNoFile});
-  }
-  DOSSIER_ASSIGN_OR_RETURN(request.context, LoadContext(sources, {}, cancel));
+  if (request.question.size() == text.size()) text.clear();
+  const bool shares = text.empty() && IsLargeSlice(PartsOf(*prompt.args, "context"));
+  DOSSIER_ASSIGN_OR_RETURN(request.context, shares ? LoadShared(prompt, cancel)
+                                                   : LoadTexts(prompt, std::move(text), cancel));
   request.mode = Mode::kRecursive;
   request.observe = Observe::kFull;
   request.requirements = settings.requirements;

@@ -17,6 +17,7 @@
 #define DOSSIER_ASK_SUBCALLS_CHILD_CALLS_H_
 
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -66,7 +67,12 @@ class ChildCalls {
   Result<CodeReply> Ask(const Prompt& prompt, const Settings& settings, CallPlace place,
                         const CancelToken& cancel);
   Result<Request> MakeRequest(const Prompt& prompt, const Settings& settings,
-                              const CallPlace& place, const CancelToken& cancel) const;
+                              const CallPlace& place, const CancelToken& cancel);
+  Result<std::shared_ptr<const ContextSet>> LoadTexts(const Prompt& prompt,
+                                                      std::string whole_prompt,
+                                                      const CancelToken& cancel) const;
+  Result<std::shared_ptr<const ContextSet>> LoadShared(const Prompt& prompt,
+                                                       const CancelToken& cancel);
   Result<ContextSource> ContextOf(const Prompt& prompt) const;
   JsonArray ContextRefs(const Prompt& prompt) const;
   void LogEnd(const CallLog& log, const ChildAnswer& answer, Millis took) const;
@@ -83,6 +89,8 @@ class ChildCalls {
   int open_ = 0;         // children that were started and have not ended
   int asked_ = 0;        // total, for their paths
   bool warned_ = false;  // about a child that was given nearly all
+  std::mutex loading_;   // guards what follows
+  std::map<std::string, std::weak_ptr<const ContextSet>> loaded_;
 };
 
 }  // namespace dossier::ask

@@ -23,8 +23,8 @@ namespace dossier::ask {
 
 struct CodeReply {
   std::string text;
-  // tokens, finish, cut, model; `problem`, a sentence, if the text is incomplete or in doubt;
-  // `value` if a schema was requested.
+  // tokens, finish, cut, model; `problem`, a sentence, where the text is not whole or in doubt;
+  // `is_value` where a schema was asked for: the text is JSON that fits it.
   JsonObject about;
 };
 

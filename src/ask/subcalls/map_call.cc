@@ -12,8 +12,6 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kMostItems = 200'000;
-constexpr std::size_t kMostItemBytes = 256u << 20;
 constexpr std::size_t kMostLabels = 50;
 constexpr std::size_t kMostReason = 200, kMostBeginning = 80;  // code points
 constexpr std::string_view kUnknown = "unknown";  // map_llm(unknown=True): no label fits
@@ -115,43 +113,31 @@ std::string RecordText(const Json& row, std::string_view field) {
   return out;
 }
 
-// Items as they are read: a context that will be refused must not be copied first.
-class Items {
- public:
-  Status Add(std::string text) {
-    bytes_ += text.size();
-    if (texts_.size() == kMostItems) {
-      return MakeError(ErrorCode::kTooLong,
-                       "more than {} items; at most that many in one call: pick fewer with code",
-                       GroupDigits(kMostItems));
-    }
-    if (bytes_ > kMostItemBytes) {
-      return MakeError(ErrorCode::kTooLong,
-                       "the first {} items have more than {} MB; at most that much in one call: "
-                       "pick fewer with code",
-                       GroupDigits(texts_.size() + 1), kMostItemBytes >> 20);
-    }
-    texts_.push_back(std::move(text));
-    return {};
+// Bytes of the text that `parts` make up, as far as they say so: they are checked where it is made.
+std::uint64_t BytesOf(const Json& parts) {
+  std::uint64_t sum = 0;
+  for (const Json& part : parts.is_array() ? parts.get_array() : JsonArray{parts}) {
+    const Json* blob = Find(part, "blob");
+    const JsonArray* pair = blob ? blob->if_array() : nullptr;
+    const bool measured = pair && pair->size() == 2 && (*pair)[1].is_int64();
+    const std::int64_t bytes = measured ? (*pair)[1].get_int64() : FindInt(part, "len").value_or(0);
+    sum += static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0));
   }
-  std::vector<std::string> Take() && { return std::move(texts_); }
-
- private:
-  std::vector<std::string> texts_;
-  std::size_t bytes_ = 0;
-};
+  return sum;
+}
 
 }  // namespace
 
 void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply,
                     TaskGroup& tasks) {
-  tasks.Run([this, call = std::move(call), reply = std::move(reply)] {
+  const Status begun = tasks.Run([this, call = std::move(call), reply] {
     std::string stopped;
     auto plan = Read(call, reply->cancel());
     if (plan && (plan->dry == Plan::Dry::kYes || run_.guard.armed())) {
       const auto first = Estimate(*plan, reply->cancel());
       if (first && plan->dry == Plan::Dry::kYes) return reply->Ok(first->ToJson());
-      const Status agreed = first ? run_.guard.Allow(*first) : tl::unexpected(first.error());
+      auto agreed = first ? run_.guard.Allow(*first) : tl::unexpected(first.error());
+      if (agreed) plan->permit = std::move(*agreed);
       if (!agreed) plan = tl::unexpected(agreed.error());
     }
     Result<Outcomes> outcomes = plan ? Label(*plan, call, *reply, &stopped)
@@ -167,10 +153,14 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
       if (outcome.label) continue;
       failed.push_back(JsonArray{i, outcome.reason.empty() ? "not asked" : outcome.reason});
     }
-    JsonObject value{{"labels", std::move(indexes)}, {"failed", std::move(failed)}};
+    // Reasons of many items have more bytes than the JSON of a message may.
+    std::string raw = ToJson(Json(std::move(failed)));
+    JsonObject value{{"labels", std::move(indexes)},
+                     {"failed", JsonObject{{"blob", JsonArray{0, raw.size()}}}}};
     if (!stopped.empty()) value["stopped"] = stopped;
-    reply->Ok(std::move(value));
+    reply->Ok(std::move(value), std::move(raw));
   });
+  if (!begun) reply->Fail(FailureOf(begun.error()).code, begun.error().message);
 }
 
 // Whoever reads the counts must be told of all items that they leave out. Items without text were
@@ -192,9 +182,9 @@ void MapCall::TellOfFailures(const Outcomes& outcomes) const {
   subcalls_.CountLostTexts(static_cast<int>(outcomes.size()), kinds);
 }
 
-Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call,
-                                    const CancelToken& cancel) const {
+Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call, const CancelToken& cancel) {
   Plan plan;
+  plan.items = std::make_shared<MapItems>(large_, cancel);
   DOSSIER_ASSIGN_OR_RETURN(plan.labels, ReadLabels(call.args));
   if (FindBool(Json(call.args), "unknown").value_or(false) &&
       std::find(plan.labels.begin(), plan.labels.end(), kUnknown) == plan.labels.end()) {
@@ -219,18 +209,18 @@ Status MapCall::ReadItems(const sandbox::BridgeCall& call, const CancelToken& ca
   const Json* items = Find(call.args, "items");
   if (!items) return MakeError(ErrorCode::kInvalidArgument, "items are missing");
   if (const Json* range = Find(*items, "records")) return ReadRecords(*range, cancel, plan);
-  if (const Json* range = Find(*items, "lines")) return ReadLines(*range, plan);
+  if (const Json* range = Find(*items, "lines")) return ReadLines(*range, cancel, plan);
   const JsonArray* list = items->if_array();
   if (!list) return MakeError(ErrorCode::kInvalidArgument, "items must be a list of texts");
-  Items texts;
   for (const Json& parts : *list) {
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
     std::string text;
     if (!parts.is_null()) {  // null: a missing value
+      DOSSIER_RETURN_IF_ERROR(plan->items->Expect(BytesOf(parts)));
       DOSSIER_ASSIGN_OR_RETURN(text, sandbox::ResolveText(parts, call.raw, subcalls_.contexts()));
     }
-    DOSSIER_RETURN_IF_ERROR(texts.Add(std::move(text)));
+    DOSSIER_RETURN_IF_ERROR(plan->items->Add(std::move(text)));
   }
-  plan->items = std::move(texts).Take();
   return {};
 }
 
@@ -240,47 +230,45 @@ Status MapCall::ReadRecords(const Json& range, const CancelToken& cancel, Plan* 
   const std::int64_t end = FindInt(range, "to").value_or(INT64_MAX);
   const std::string field = TextAt(range, "field");
   plan->place = {.kind = Place::Kind::kRecords, .document = document, .first = at};
-  Items texts;
+  constexpr std::int64_t kMostRows = 10'000, kBytesOfRow = 512;  // at once; about, as JSON
   while (at < end) {
+    const std::int64_t wanted = std::min(end - at, kMostRows);
+    DOSSIER_RETURN_IF_ERROR(plan->items->Expect(static_cast<std::uint64_t>(wanted * kBytesOfRow)));
     std::string rows;
-    DOSSIER_ASSIGN_OR_RETURN(
-        const Json info,
-        documents_.Handle("records",
-                          JsonObject{{"ctx", document},
-                                     {"from", at},
-                                     {"max_records", std::min<std::int64_t>(end - at, 10'000)},
-                                     {"max_bytes", 4 << 20}},
-                          &rows, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(const Json info, documents_.Handle("records",
+                                                                JsonObject{{"ctx", document},
+                                                                           {"from", at},
+                                                                           {"max_records", wanted},
+                                                                           {"max_bytes", 4 << 20}},
+                                                                &rows, cancel));
     DOSSIER_ASSIGN_OR_RETURN(const Json list, ParseJson(rows));
     for (const Json& row : list.as_array()) {
-      DOSSIER_RETURN_IF_ERROR(texts.Add(RecordText(row, field)));
+      DOSSIER_RETURN_IF_ERROR(plan->items->Add(RecordText(row, field)));
     }
     const std::int64_t next = FindInt(info, "next").value_or(end);
     if (next <= at) break;
     at = next;
   }
-  plan->items = std::move(texts).Take();
   return {};
 }
 
-Status MapCall::ReadLines(const Json& range, Plan* plan) const {
+Status MapCall::ReadLines(const Json& range, const CancelToken& cancel, Plan* plan) const {
   const auto document = static_cast<std::size_t>(FindInt(range, "ctx").value_or(0));
   if (document >= subcalls_.contexts().size()) {
     return MakeError(ErrorCode::kInvalidArgument, "document {} does not exist", document);
   }
   const std::string_view text = subcalls_.contexts()[document];
   plan->place = {.kind = Place::Kind::kSlices, .document = static_cast<std::int64_t>(document)};
-  Items lines;
   for (std::size_t at = 0; at < text.size();) {
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, end - at);
     at = std::min(end + 1, text.size());
     if (TrimSpace(line).empty()) continue;
-    DOSSIER_RETURN_IF_ERROR(lines.Add(std::string(line)));
+    DOSSIER_RETURN_IF_ERROR(plan->items->AddView(line));
     plan->place.ends.push_back(at);
   }
   if (!plan->place.ends.empty()) plan->place.ends.back() = text.size();
-  plan->items = std::move(lines).Take();
   return {};
 }
 
@@ -326,7 +314,7 @@ Status MapCall::ReadKnown(const JsonObject& args, Plan* plan) {
       const std::int64_t* number = two && two->size() == 2 ? (*two)[at].if_int64() : nullptr;
       return number && *number >= 0 && static_cast<std::size_t>(*number) < size;
     };
-    if (!within(0, plan->items.size()) || !within(1, plan->labels.size())) {
+    if (!within(0, plan->items->texts().size()) || !within(1, plan->labels.size())) {
       return MakeError(ErrorCode::kInvalidArgument, "known must be pairs of an item and a label");
     }
     plan->known.emplace_back((*two)[0].get_int64(), (*two)[1].get_int64());
@@ -338,7 +326,7 @@ MapCall::Work MapCall::Begin(const Plan& plan, const UniqueItems& unique,
                              const CancelToken& cancel) {
   Work work{.plan = plan, .cancel = cancel};
   for (const std::size_t index : unique.first) {
-    const std::string_view text = plan.items[index];
+    const std::string_view text = plan.items->texts()[index];
     work.texts.push_back(text);
     work.outcomes.push_back({.reason = TrimSpace(text).empty() ? std::string(kEmpty) : ""});
   }
@@ -355,11 +343,11 @@ bool MapCall::IsScored(const Plan& plan) const {
 }
 
 Result<CallEstimate> MapCall::Estimate(const Plan& plan, const CancelToken& cancel) const {
-  const std::vector<std::string_view> all(plan.items.begin(), plan.items.end());
-  const Work work = Begin(plan, FindUnique(all), cancel);
+  const Work work = Begin(plan, FindUnique(plan.items->texts()), cancel);
   CallEstimate sum;
   const auto add = [&](About about, const std::vector<std::string_view>& items,
                        const model::Sampling& sampling) -> Status {
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
     DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt, Prompt(plan, about, items));
     sum.Add(subcalls_.EstimateOne(
         {.prompt = prompt, .purpose = model::Purpose::kMap, .sampling = sampling}));
@@ -383,11 +371,10 @@ Result<CallEstimate> MapCall::Estimate(const Plan& plan, const CancelToken& canc
 
 Result<MapCall::Outcomes> MapCall::Label(const Plan& plan, const sandbox::BridgeCall& call,
                                          sandbox::BridgeReply& reply, std::string* stopped) const {
-  const std::vector<std::string_view> all(plan.items.begin(), plan.items.end());
-  const UniqueItems unique = FindUnique(all);
+  const UniqueItems unique = FindUnique(plan.items->texts());
   Work work = Begin(plan, unique, reply.cancel());
   std::vector<Batch> equal(work.texts.size());
-  for (std::size_t i = 0; i < all.size(); ++i) equal[unique.group[i]].push_back(i);
+  for (std::size_t i = 0; i < unique.group.size(); ++i) equal[unique.group[i]].push_back(i);
   // Sends each reply's labels ahead, so that an interrupted block keeps the ones already paid for.
   std::int64_t replies = 0;
   work.report = [&](const Batch& found) {
@@ -609,9 +596,11 @@ Status MapCall::Ask(const Plan& plan, About about, const std::vector<std::string
       done(tl::unexpected(prompt.error()));
       continue;
     }
-    subcalls_.Send(
-        {.prompt = std::move(*prompt), .purpose = model::Purpose::kMap, .sampling = sampling},
-        cancel, std::move(done));
+    subcalls_.Send({.prompt = std::move(*prompt),
+                    .purpose = model::Purpose::kMap,
+                    .sampling = sampling,
+                    .permit = plan.permit},
+                   cancel, std::move(done));
   }
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return open == 0; });

@@ -17,6 +17,7 @@
 
 #include "ask/documents/document_service.h"
 #include "ask/run/run_state.h"
+#include "ask/subcalls/map_items.h"
 #include "ask/subcalls/map_plan.h"
 #include "ask/subcalls/subcalls.h"
 #include "base/task_group.h"
@@ -40,7 +41,8 @@ class MapCall {
     std::vector<std::size_t> ends;         // for slices: where each text ends in the document
   };
   struct Plan {
-    std::vector<std::string> items, labels;
+    std::shared_ptr<MapItems> items;
+    std::vector<std::string> labels;
     std::string instruction;
     // Item and label: the labels that an earlier, stopped call had already found.
     std::vector<std::pair<std::size_t, std::size_t>> known;
@@ -48,6 +50,7 @@ class MapCall {
     enum class Remember { kNo, kYes } remember = Remember::kNo;
     Place place;
     enum class Dry { kNo, kYes } dry = Dry::kNo;  // kYes: only estimate the cost
+    SpendPermit permit;
   };
   // The result for one text.
   struct Outcome {
@@ -79,10 +82,10 @@ class MapCall {
     } room;
   };
 
-  Result<Plan> Read(const sandbox::BridgeCall& call, const CancelToken& cancel) const;
+  Result<Plan> Read(const sandbox::BridgeCall& call, const CancelToken& cancel);
   Status ReadItems(const sandbox::BridgeCall& call, const CancelToken& cancel, Plan* plan) const;
   Status ReadRecords(const Json& range, const CancelToken& cancel, Plan* plan) const;
-  Status ReadLines(const Json& range, Plan* plan) const;
+  Status ReadLines(const Json& range, const CancelToken& cancel, Plan* plan) const;
   static Status ReadKnown(const JsonObject& args, Plan* plan);
   // Collects the texts of a call without duplicates, with what is known about them.
   static Work Begin(const Plan& plan, const UniqueItems& unique, const CancelToken& cancel);
@@ -135,6 +138,7 @@ class MapCall {
   RunState& run_;
   Subcalls& subcalls_;
   DocumentService& documents_;
+  LargeTurn large_;
 };
 
 }  // namespace dossier::ask

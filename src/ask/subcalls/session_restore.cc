@@ -90,9 +90,13 @@ Status Restore(RunState& run, std::size_t question, DocumentService& documents,
   Subcalls subcalls(state, texts, before);
   Bridge bridge(state, documents, subcalls, before, moved, [] { return 0; });
   for (const std::string& code : past.blocks) {
-    const sandbox::BlockOptions limits{.deadline = run.ledger.deadline(model::Stage::kNormal),
-                                       .end = run.ledger.deadline(model::Stage::kFinish),
-                                       .cancel = run.cancel};
+    const sandbox::BlockOptions limits{
+        .times =
+            [&run] {
+              return sandbox::BlockTimes{.deadline = run.ledger.deadline(model::Stage::kNormal),
+                                         .end = run.ledger.deadline(model::Stage::kFinish)};
+            },
+        .cancel = run.cancel};
     DOSSIER_ASSIGN_OR_RETURN(const sandbox::BlockResult done, session.Run(code, limits, bridge));
     for (const sandbox::ReadPart& part : done.read) {
       before.AddReadByCode(part.context, part.at, part.length);

@@ -32,11 +32,13 @@ std::vector<std::string> ModelNames(const EngineOptions& options) {
 }
 
 // A blank prompt causes the whole batch to be refused before anything is sent.
-Result<const JsonArray*> Subcalls::PromptsOf(const sandbox::BridgeCall& call) const {
+Result<const JsonArray*> Subcalls::PromptsOf(const sandbox::BridgeCall& call,
+                                             const CancelToken& cancel) const {
   const Json* list = Find(call.args, "prompts");
   const JsonArray* prompts = list ? list->if_array() : nullptr;
   if (!prompts) return MakeError(ErrorCode::kInvalidArgument, "prompts must be a list");
   for (const Json& prompt : *prompts) {
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
     const JsonObject* object = prompt.if_object();
     if (!object) {
       return MakeError(ErrorCode::kInvalidArgument,

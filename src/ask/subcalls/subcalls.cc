@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ask/reply/reply_text.h"
+#include "ask/spend_permit.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "model/schema/schema_reply.h"
@@ -22,7 +23,7 @@ CodeReply ReplyOf(const model::Reply& reply, ReplyForm form) {
                           {"model", reply.resolved_model}}};
   if (!ending.problem.empty()) out.about["problem"] = ending.problem;
   if (form == ReplyForm::kValue) {
-    if (auto json = ParseJson(reply.text)) out.about["value"] = std::move(*json);
+    if (ParseJson(reply.text)) out.about["is_value"] = true;
   }
   return out;
 }
@@ -133,26 +134,26 @@ void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
   if (!settings) return fail(settings.error());
   auto prepared = Prepare(call.args, call.raw, *settings);
   if (!prepared) return fail(prepared.error());
-  if (Status agreed = Agreed(call); !agreed) return fail(agreed.error());
   const CancelToken cancel = reply->cancel();
+  const auto agreed = Agreed(call, cancel);
+  if (!agreed) return fail(agreed.error());
   const ReplyForm form = settings->schema ? ReplyForm::kValue : ReplyForm::kText;
-  SendPrepared(std::move(*prepared), *settings, cancel,
+  SendPrepared(std::move(*prepared), *settings, *agreed, cancel,
                [reply = std::move(reply), form](Result<model::Reply> result) {
                  Give(ReplyOf(result, form), *reply);
                });
 }
 
 void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<BridgeReply>& reply) {
-  const auto prompts = PromptsOf(call);
+  const auto prompts = PromptsOf(call, reply->cancel());
   if (!prompts) return Give(tl::unexpected(prompts.error()), *reply);
   const auto settings = ReadSettings(call.args);
   if (!settings) return Give(tl::unexpected(settings.error()), *reply);
   if (Status fits = CheckBatchMedia(**prompts); !fits) {
     return Give(tl::unexpected(fits.error()), *reply);
   }
-  if (Status agreed = Agreed(call); !agreed) {
-    return Give(tl::unexpected(agreed.error()), *reply);
-  }
+  const auto agreed = Agreed(call, reply->cancel());
+  if (!agreed) return Give(tl::unexpected(agreed.error()), *reply);
   const ReplyForm form = settings->schema ? ReplyForm::kValue : ReplyForm::kText;
   const auto batch = std::make_shared<BatchReply>((*prompts)->size(), reply);
   // Sends each as soon as it is assembled: the first are answered during assembly of the last.
@@ -172,24 +173,26 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
       done(tl::unexpected(prepared.error()));
       continue;
     }
-    SendPrepared(std::move(*prepared), *settings, reply->cancel(), std::move(done));
+    SendPrepared(std::move(*prepared), *settings, *agreed, reply->cancel(), std::move(done));
   }
 }
 
-Status Subcalls::Agreed(const sandbox::BridgeCall& call) {
-  if (!run_.guard.armed()) return {};
+Result<SpendPermit> Subcalls::Agreed(const sandbox::BridgeCall& call, const CancelToken& cancel) {
+  if (!run_.guard.armed()) return nullptr;
   // A prompt that cannot be sent costs nothing, and is reported when it is sent.
-  const auto planned = Estimate(call);
-  return planned ? run_.guard.Allow(*planned) : Status();
+  const auto planned = Estimate(call, cancel);
+  return planned ? run_.guard.Allow(*planned) : Result<SpendPermit>(nullptr);
 }
 
-Result<CallEstimate> Subcalls::Estimate(const sandbox::BridgeCall& call) {
+Result<CallEstimate> Subcalls::Estimate(const sandbox::BridgeCall& call,
+                                        const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const Settings settings, ReadSettings(call.args));
   const Json* list = Find(call.args, "prompts");
   const JsonArray one{Json(call.args)};
   const JsonArray* prompts = list ? list->if_array() : &one;
   CallEstimate all;
   for (const Json& prompt : prompts ? *prompts : JsonArray()) {
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
     const JsonObject* object = prompt.if_object();
     if (!object) return MakeError(ErrorCode::kInvalidArgument, "a prompt must be a text");
     DOSSIER_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(*object, call.raw, settings));
@@ -209,8 +212,8 @@ CallEstimate Subcalls::EstimateOne(const Outgoing& out) {
 }
 
 // Only what a model has really been shown and answered counts as read.
-void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const CancelToken& cancel,
-                            Done done) {
+void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const SpendPermit& permit,
+                            const CancelToken& cancel, Done done) {
   if (settings.schema) done = FitOnce(settings, prepared, cancel, std::move(done));
   std::string prompt = HashOf(prepared.prompt.messages);
   std::map<std::string, int> before;
@@ -224,7 +227,8 @@ void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const C
         .sampling = settings.sampling,
         .to = settings.to,
         .schema = settings.schema ? &settings.schema->json() : nullptr,
-        .media = std::move(prepared.media)},
+        .media = std::move(prepared.media),
+        .permit = permit},
        cancel,
        [this, to = settings.to, prompt = std::move(prompt), before = std::move(before),
         slices = std::move(prepared.slices), texts = std::move(prepared.texts),
@@ -405,16 +409,18 @@ void Subcalls::Send(Outgoing out, const CancelToken& cancel, Done done) {
   if (key) sent["cache_key"] = *key;
   // Recorded when sent: most of a batch waits in the gate's queue, where nothing is lost.
   const auto waits = std::make_shared<std::optional<JsonObject>>(std::move(sent));
-  auto leaves = [this, waits, system = request->messages.system] {
+  auto leaves = [this, waits, permit = out.permit, system = request->messages.system] {
     if (!*waits) return;
+    if (permit) permit->Left();
     JsonObject sent = std::move(**waits);
     waits->reset();
     if (system.empty()) return run_.log.Add("request.sent", std::move(sent));
     run_.log.AddSent(std::move(sent), "system", {.system = system});
   };
-  auto finish = [this, id, purpose, key, hash, waits, leaves,
+  auto finish = [this, id, purpose, key, hash, waits, leaves, permit = out.permit,
                  done = std::move(done)](Result<model::Reply> result) {
     if (result) leaves();  // for a gate that already knows the reply
+    if (permit) permit->Ended();
     LogResult(id, purpose, hash, result, std::move(*waits).value_or(JsonObject{}));
     if (result && key) cache_.Keep(*key, *result);
     done(std::move(result));

@@ -91,6 +91,7 @@ class Subcalls {
     const driver::BoundModel* to = nullptr;  // null: the sub-model
     const Json* schema = nullptr;            // for servers that constrain replies; not owned
     JsonArray media;  // images in the prompt, for the journal: [{"name", "sha256"}]
+    SpendPermit permit;
   };
   // Sends an assembled prompt. `done` runs once, in another thread, or before Send returns if the
   // reply is already known.
@@ -99,15 +100,16 @@ class Subcalls {
   // Returns the model in `args.model` or `otherwise`. Errors: kInvalidArgument, with known names.
   Result<const driver::BoundModel*> NamedModel(const JsonObject& args,
                                                const driver::BoundModel& otherwise) const;
-  // Returns the prompts of a batch. Errors: kInvalidArgument if one is not a prompt, or blank.
-  Result<const JsonArray*> PromptsOf(const sandbox::BridgeCall& call) const;
+  // The prompts of a batch. Errors: kInvalidArgument: one is none, or blank; kCancelled.
+  Result<const JsonArray*> PromptsOf(const sandbox::BridgeCall& call,
+                                     const CancelToken& cancel) const;
   // Counts one more sub-call that ran as a child.
   void CountChild(const Result<CodeReply>& reply);
 
-  // Estimates what Query or Batch would send for the same call (a batch if it has `prompts`)
-  // without sending anything. Fails for a prompt that cannot be sent. Errors: kInvalidArgument,
-  // kUsage, kTooLong.
-  Result<CallEstimate> Estimate(const sandbox::BridgeCall& call);
+  // What Query or Batch would send for the same call, whose method is that of a batch if it has
+  // `prompts`; nothing leaves. A prompt that cannot be sent is an error. Errors: kInvalidArgument,
+  // kUsage, kTooLong, kCancelled.
+  Result<CallEstimate> Estimate(const sandbox::BridgeCall& call, const CancelToken& cancel);
   // Estimates one assembled prompt.
   CallEstimate EstimateOne(const Outgoing& out);
 
@@ -156,13 +158,13 @@ class Subcalls {
   std::int64_t OutputOf(const model::Sampling& sampling, const assembly::Assembled& prompt,
                         const driver::BoundModel& to) const;
   // If the reply must fit a schema, the text is its value, or the error is kSchema.
-  void SendPrepared(Prepared prepared, const Settings& settings, const CancelToken& cancel,
-                    Done done);
+  void SendPrepared(Prepared prepared, const Settings& settings, const SpendPermit& permit,
+                    const CancelToken& cancel, Done done);
   // Sends a reply that did not fit its schema back once, with what is wrong.
   Done FitOnce(const Settings& settings, const Prepared& prepared, const CancelToken& cancel,
                Done done);
   // Gets a person's confirmation if one is needed. Errors: kRefused.
-  Status Agreed(const sandbox::BridgeCall& call);
+  Result<SpendPermit> Agreed(const sandbox::BridgeCall& call, const CancelToken& cancel);
   bool IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const;
   Status RefuseBareQuestion(std::string_view text) const;
   // `messages` are those of out.prompt, which may be as large as a context.

@@ -80,16 +80,18 @@ Status LogContexts(const RunState& run, const ContextSet& context) {
   return {};
 }
 
-Status AddContexts(const RunState& run, const ContextSet& context, SessionPlan* plan) {
-  for (std::size_t i = 0; i < context.documents().size(); ++i) {
-    const ContextDocument& document = context.documents()[i];
-    DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
+Status AddContexts(const RunState& run, const std::shared_ptr<const ContextSet>& context,
+                   SessionPlan* plan) {
+  for (std::size_t i = 0; i < context->documents().size(); ++i) {
+    const ContextDocument& document = context->documents()[i];
+    DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context->Stored(i));
     const std::string_view text = stored->map.bytes();
     const inspect::Description& description =
         stored->description ? *stored->description : document.description;
     plan->spec.contexts.push_back(
         {.name = document.name,
          .fd = stored->fd.get(),
+         .owner = context,
          .bytes = text.size(),
          .characters = description.counts.chars,
          .meta = inspect::ContextMeta(description, run.dialect() == sandbox::Dialect::kPython
@@ -114,11 +116,11 @@ Result<SessionPlan> PlanSession(const RunState& run) {
   SessionPlan plan{.spec = MakeSpec(run)};
   const ContextSet& context = *run.request.context;
   // Those of this question come first, so that offsets are the same as without a session.
-  DOSSIER_RETURN_IF_ERROR(AddContexts(run, context, &plan));
+  DOSSIER_RETURN_IF_ERROR(AddContexts(run, run.request.context, &plan));
   JsonArray groups;
   for (const PastQuestion& past : run.request.session.past) {
     groups.push_back(GroupJson(plan.spec.contexts.size(), *past.context, past.seed));
-    DOSSIER_RETURN_IF_ERROR(AddContexts(run, *past.context, &plan));
+    DOSSIER_RETURN_IF_ERROR(AddContexts(run, past.context, &plan));
   }
   if (!groups.empty()) {
     groups.push_back(GroupJson(0, context, run.request.seed));
@@ -169,27 +171,33 @@ void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   run_.log.Add("bridge.call", {{"id", call.id}, {"method", call.method}});
   if (call.method == "map") return map_.Start(std::move(call), std::move(reply), tasks_);
   if (call.method == "estimate") {
-    return tasks_.Run([this, call = std::move(call), reply = std::move(reply)] {
-      const auto all = subcalls_.Estimate(call);
-      if (all) return reply->Ok(all->ToJson());
-      reply->Fail(FailureOf(all.error()).code, all.error().message);
+    return Aside(std::move(reply), [this, call = std::move(call)](const Reply& to) {
+      const auto all = subcalls_.Estimate(call, to->cancel());
+      if (all) return to->Ok(all->ToJson());
+      to->Fail(FailureOf(all.error()).code, all.error().message);
     });
   }
   if (call.method.starts_with("rlm") && children_.Offered()) {
-    return tasks_.Run([this, call = std::make_shared<const sandbox::BridgeCall>(std::move(call)),
-                       reply = std::move(reply)] { children_.Start(call, reply); });
+    auto shared = std::make_shared<const sandbox::BridgeCall>(std::move(call));
+    return Aside(std::move(reply),
+                 [this, call = std::move(shared)](const Reply& to) { children_.Start(call, to); });
   }
   if (call.method == "llm_batch" || call.method == "rlm_batch") {
     // Counting and assembling thousands of prompts takes time, so it must not block the session's
     // thread, which handles Ctrl-C and deadlines.
-    return tasks_.Run(
-        [this, call = std::move(call), reply = std::move(reply)] { subcalls_.Batch(call, reply); });
+    return Aside(std::move(reply),
+                 [this, call = std::move(call)](const Reply& to) { subcalls_.Batch(call, to); });
   }
   // A person may be asked: not in the session's thread, which handles Ctrl-C and deadlines.
   if (!run_.guard.armed()) return subcalls_.Query(call, std::move(reply));
-  tasks_.Run([this, call = std::move(call), reply = std::move(reply)]() mutable {
-    subcalls_.Query(call, std::move(reply));
-  });
+  Aside(std::move(reply),
+        [this, call = std::move(call)](const Reply& to) { subcalls_.Query(call, to); });
+}
+
+// On a thread of its own; without one the call fails.
+void Bridge::Aside(Reply reply, std::function<void(const Reply& to)> work) {
+  const Status begun = tasks_.Run([reply, work = std::move(work)] { work(reply); });
+  if (!begun) reply->Fail(FailureOf(begun.error()).code, begun.error().message);
 }
 
 // A tool may take a long time. Its answer is recorded in the journal, because another call might
@@ -208,36 +216,38 @@ void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::Bridg
                                {"arguments", run_.log.Body(ToJson(*given))}});
   const std::string of = OfCall(call);
   if (AnswerRecorded(of, *reply)) return;
-  tasks_.Run([this, &tool = *tool, arguments = given->get_object(), of, reply = std::move(reply)] {
-    const auto result = CallTool(tool, arguments, reply->cancel(), [&](const Error& error) {
-      run_.log.Warn("tool_retry", Json(error.message));
-    });
-    Result<Json> value = result.map([](const ExactJson& exact) {
-      JsonObject told{{"value", exact.with_texts()}};
-      if (exact.has_texts()) told["json"] = ToJson(exact);  // code may have numbers of any length
-      return Json(std::move(told));
-    });
-    LogReply(of, value);
-    if (value) return reply->Ok(std::move(*value));
-    reply->Fail(FailureOf(value.error()).code, value.error().message);
-  });
+  Aside(std::move(reply),
+        [this, &tool = *tool, arguments = given->get_object(), of](const Reply& to) {
+          const auto result = CallTool(tool, arguments, to->cancel(), [&](const Error& error) {
+            run_.log.Warn("tool_retry", Json(error.message));
+          });
+          Result<Json> value = result.map([](const ExactJson& exact) {
+            JsonObject told{{"value", exact.with_texts()}};
+            if (exact.has_texts())
+              told["json"] = ToJson(exact);  // code may hold numbers of any length
+            return Json(std::move(told));
+          });
+          LogReply(of, value);
+          if (value) return to->Ok(std::move(*value));
+          to->Fail(FailureOf(value.error()).code, value.error().message);
+        });
 }
 
 void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
   const bool quick = documents_.IsQuick(call.method, call.args);
-  auto serve = [this, call = std::move(call), reply = std::move(reply)] {
+  auto serve = [this, call = std::move(call)](const Reply& to) {
     std::string raw;
-    auto value = documents_.Handle(call.method, call.args, &raw, reply->cancel());
+    auto value = documents_.Handle(call.method, call.args, &raw, to->cancel());
     if (value) {
       NoteRead(call.method, call.args, *value);
-      reply->Ok(std::move(*value), std::move(raw));
+      to->Ok(std::move(*value), std::move(raw));
     } else {
       const SubcallFailure failure = FailureOf(value.error());
-      reply->Fail(failure.code, value.error().message);
+      to->Fail(failure.code, value.error().message);
     }
   };
-  if (quick) return serve();
-  tasks_.Run(std::move(serve));
+  if (quick) return serve(reply);
+  Aside(std::move(reply), std::move(serve));
 }
 
 // Not in the session's thread, since a disk may be slow. Code waits for the answer, so its writes
@@ -246,17 +256,17 @@ void Bridge::OutFile(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRe
   if (!run_.request.out) {
     return reply->Fail("denied", "no files can be written in this run (--out-dir allows it)");
   }
-  tasks_.Run([this, call = std::move(call), reply = std::move(reply)] {
+  Aside(std::move(reply), [this, call = std::move(call)](const Reply& to) {
     const Arguments arguments("out_file", call.args);
     const auto name = arguments.Text("name");
     const auto append = arguments.Flag("append");
     if (!name || !append) {
-      return reply->Fail("bad_argument", (name ? append.error() : name.error()).message);
+      return to->Fail("bad_argument", (name ? append.error() : name.error()).message);
     }
     const auto how = *append ? OutFolder::How::kAppend : OutFolder::How::kNew;
     const Status written = run_.request.out->Write(*name, how, call.raw);
-    if (written) return reply->Ok(JsonObject{{"bytes", call.raw.size()}});
-    reply->Fail(FailureOf(written.error()).code, written.error().message);
+    if (written) return to->Ok(JsonObject{{"bytes", call.raw.size()}});
+    to->Fail(FailureOf(written.error()).code, written.error().message);
   });
 }
 
@@ -328,7 +338,7 @@ void Bridge::Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   run_.log.Add("bridge.call", {{"id", call.id}, {"method", call.method}});
   const std::string of = OfCall(call);
   if (AnswerRecorded(of, *reply)) return;
-  tasks_.Run([this, call = std::move(call), reply = std::move(reply), of] {
+  Aside(std::move(reply), [this, call = std::move(call), of](const Reply& to) {
     auto value = run_.memory->Handle(call.method, call.args);
     LogReply(of, value);
     JsonObject details = call.args;
@@ -337,8 +347,8 @@ void Bridge::Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
                     .layer = "bridge",
                     .memory_type = call.method == "memory_write" ? "archival" : "store",
                     .details = std::move(details)});
-    if (value) return reply->Ok(std::move(*value));
-    reply->Fail(FailureOf(value.error()).code, value.error().message);
+    if (value) return to->Ok(std::move(*value));
+    to->Fail(FailureOf(value.error()).code, value.error().message);
   });
 }
 

@@ -54,6 +54,8 @@ class Bridge final : public sandbox::BridgeHandler {
   void LogReply(const std::string& of, const Result<Json>& value);
   Json Budget();
   Json BudgetValue() const;
+  using Reply = std::shared_ptr<sandbox::BridgeReply>;
+  void Aside(Reply reply, std::function<void(const Reply& to)> work);
   // Answers from the record if the run is repeated.
   bool AnswerRecorded(const std::string& of, sandbox::BridgeReply& reply);
   void History(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply) const;

@@ -4,14 +4,18 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "base/files/file.h"
 
@@ -107,6 +111,7 @@ void StartProgram(const ChildPlan& plan) {
     signal(signal_number, SIG_DFL);
   }
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  RestoreFileLimit();
   if (plan.folder && chdir(plan.folder) != 0) return;
   execve(plan.program.c_str(), plan.argv.data(), plan.environment.data());
 }
@@ -134,12 +139,29 @@ namespace {
 
 constexpr char kName[] = "dossier";
 
+// Of the whole process, as the limit itself is: the soft one before it was raised; 0: it was not.
+std::atomic<rlim_t> file_limit_before{0};
+
 void Clear(std::uintptr_t begin, std::uintptr_t end) {
   if (begin == 0 || end <= begin) return;
   std::memset(reinterpret_cast<void*>(begin), 0, end - begin);
 }
 
 }  // namespace
+
+void AllowManyFiles() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t before = std::exchange(limit.rlim_cur, limit.rlim_max);
+  if (setrlimit(RLIMIT_NOFILE, &limit) == 0) file_limit_before = before;
+}
+
+void RestoreFileLimit(pid_t pid) {
+  rlimit limit{};
+  if (file_limit_before == 0 || prlimit(pid, RLIMIT_NOFILE, nullptr, &limit) != 0) return;
+  limit.rlim_cur = std::min<rlim_t>(file_limit_before, limit.rlim_max);
+  prlimit(pid, RLIMIT_NOFILE, &limit, nullptr);
+}
 
 void HideMemory() { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 

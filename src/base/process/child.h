@@ -114,6 +114,21 @@ inline int SendGroupSignal(pid_t leader, int number) {
   return -1;
 }
 
+// How many files may be open at once. A folder of thousands of files, which the user's soft limit
+// (often 1,024) does not allow, must not need a setting; other programs may fail with a higher one.
+//
+//   AllowManyFiles();              // first thing in a command
+//   … fork() … RestoreFileLimit(); // in the child, before another program
+//
+// Thread-safety: the first before there are threads, the second from any; it is safe after a fork.
+
+// Raises this process's soft limit to its hard one.
+void AllowManyFiles();
+
+// Sets the soft limit of a process, 0 for this one, to what ours was when AllowManyFiles was
+// called.
+void RestoreFileLimit(pid_t pid = 0);
+
 // Keeps what this process knows from the programs that it starts, and from the disk.
 //
 //   HideMemory();   // before a program of somebody else runs

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +44,20 @@ TEST(HideProcessTest, WhateverIsStartedFindsAHostThatIsHidden) {  // FLT-89
   EXPECT_TRUE(InChild([] {
     Show();
     return SupervisedProcess::Start({.argv = {"true"}}).has_value() && IsHidden();
+  }));
+}
+
+TEST(FileLimitTest, OursIsRaisedAndThatOfAProgramStays) {
+  EXPECT_TRUE(InChild([] {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 100;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
+    const auto soft = [] { return RunProcess({.argv = {"sh", "-c", "ulimit -Sn"}})->out; };
+    if (soft() != "100\n") return false;  // as long as ours is not raised
+    AllowManyFiles();
+    getrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur == limit.rlim_max && limit.rlim_max > 100 && soft() == "100\n";
   }));
 }
 

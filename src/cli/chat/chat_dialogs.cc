@@ -92,6 +92,7 @@ Result<int> RunOnTerminal(const std::string& command, const std::string& path) {
   const int failed = posix_spawn(&pid, argv[0], nullptr, attributes.get(),
                                  const_cast<char* const*>(argv), environ);
   if (failed != 0) return MakeErrnoError(failed, fmt::format("cannot run {}", command));
+  RestoreFileLimit(pid);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

@@ -423,7 +423,10 @@ class RecordingProxy final : public Proxy {
     }
     auto relay = std::make_shared<Relay>(loop_, ledger, std::move(exchange), std::move(path),
                                          options_.count);
-    relays_.Run([this, relay, ledger] { RunRelay(relay, *ledger); });
+    if (relays_.Run([this, relay, ledger] { RunRelay(relay, *ledger); })) return;
+    const std::lock_guard lock(ledger->mutex);  // without a thread the client is hung up on
+    --ledger->open;
+    ledger->changed.notify_all();
   }
 
   static void SendModels(HttpExchange& exchange, const Ledger& ledger) {

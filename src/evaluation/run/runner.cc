@@ -428,7 +428,8 @@ class PlanRun {
     summary_.rows = static_cast<std::int64_t>(jobs_.size());
     {
       TaskGroup workers;
-      for (int i = 0; i < plan_.limits.jobs; ++i) workers.Run([this] { Work(); });
+      for (int i = 1; i < plan_.limits.jobs; ++i) workers.Run([this] { Work(); });
+      Work();
     }
     if (failure_) return tl::unexpected(*failure_);
     for (const Row& row : rows_.rows()) {

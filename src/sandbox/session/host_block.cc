@@ -132,7 +132,7 @@ Clock::Steady BlockRunner::NextEvent(Steady now) const {
   Steady next = next_watch_;
   if (first_interrupt_) next = std::min(next, next_interrupt_);
   if (worker_.bridge().open_calls() == 0) next = std::min(next, SilentUntil());
-  if (task_.options.deadline) next = std::min(next, *task_.options.deadline);
+  if (const auto deadline = task_.options.Times().deadline) next = std::min(next, *deadline);
   return std::max(next, now);
 }
 
@@ -237,9 +237,8 @@ void BlockRunner::CheckTime(Steady now) {
   }
   const int asked = task_.control->interrupt.exchange(-1);
   if (asked >= 0) Interrupt(static_cast<InterruptReason>(asked), now);
-  if (task_.options.deadline && now >= *task_.options.deadline) {
-    Interrupt(InterruptReason::kDeadline, now);
-  }
+  const auto deadline = task_.options.Times().deadline;
+  if (deadline && now >= *deadline) Interrupt(InterruptReason::kDeadline, now);
   if (worker_.bridge().open_calls() == 0 && now >= SilentUntil()) {
     Interrupt(InterruptReason::kSilence, now);
   }
@@ -268,7 +267,7 @@ Clock::Steady BlockRunner::KillTime() const {
   Millis grace = task_.spec->limits.grace;
   if (outcome_.cancelled) grace = std::min(kCancelGrace, grace);
   const Steady kill = *first_interrupt_ + grace;
-  const BlockOptions& run = task_.options;
+  const BlockTimes run = task_.options.Times();
   if (!run.deadline || !run.end) return kill;
   const Steady halfway = *run.deadline + (*run.end - *run.deadline) / 2;
   return std::min(kill, std::max(halfway, *first_interrupt_));

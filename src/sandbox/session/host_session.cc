@@ -321,6 +321,7 @@ Status HostSession::FinishOpening() {
 // Copies of the caller's descriptors: a replacement maps them again, perhaps much later.
 Status HostSession::KeepContexts() {
   for (Context& context : spec_.contexts) {
+    if (context.owner) continue;
     UniqueFd copy(fcntl(context.fd, F_DUPFD_CLOEXEC, 0));
     if (!copy.valid()) return MakeErrnoError(errno, "context " + context.name);
     context.fd = copy.get();
@@ -416,7 +417,7 @@ Result<BlockResult> HostSession::Recover(BlockOutcome outcome, const BlockTask& 
     wanted.insert(block.assigned.begin(), block.assigned.end());
   }
   DOSSIER_RETURN_IF_ERROR(StartWorker());
-  DOSSIER_ASSIGN_OR_RETURN(result.names_kept, Replay(task.options));
+  DOSSIER_ASSIGN_OR_RETURN(result.names_kept, Replay(task.options.Times()));
   if (const auto checked = Request(CodeMessage(MessageType::kCheck, task.code))) {
     const auto assigned = StringsOf(checked->json.if_contains("assigns"));
     wanted.insert(assigned.begin(), assigned.end());
@@ -428,14 +429,14 @@ Result<BlockResult> HostSession::Recover(BlockOutcome outcome, const BlockTask& 
 
 // Runs the recorded blocks again, as far as the end of the run allows; the names that are there
 // afterwards, sorted.
-Result<std::vector<std::string>> HostSession::Replay(const BlockOptions& run) {
+Result<std::vector<std::string>> HostSession::Replay(const BlockTimes& run) {
   std::set<std::string> names;
   Millis left = kReplayCpu;
-  BlockOptions options{.cancel = cancel_};
+  BlockTimes times;
   if (run.deadline && run.end) {
-    options.deadline = *run.deadline + (*run.end - *run.deadline) * 3 / 4;
-    options.end = run.end;
+    times = {.deadline = *run.deadline + (*run.end - *run.deadline) * 3 / 4, .end = run.end};
   }
+  const BlockOptions options{.times = [times] { return times; }, .cancel = cancel_};
   for (const RecordedBlock& block : recorded_) {
     if (block.keep) {
       SendReset(*block.keep);
@@ -472,7 +473,7 @@ Result<std::vector<std::string>> HostSession::Replay(const BlockOptions& run) {
     const auto present = PresentNames(outcome);
     names.insert(present.begin(), present.end());
     left = std::max(left - outcome.cpu, Millis(0));
-    const bool late = options.deadline && std::chrono::steady_clock::now() >= *options.deadline;
+    const bool late = times.deadline && std::chrono::steady_clock::now() >= *times.deadline;
     if (left == Millis(0) || late) break;
   }
   return std::vector<std::string>(names.begin(), names.end());

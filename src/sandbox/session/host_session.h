@@ -55,7 +55,7 @@ class HostSession final : public Session {
   Result<BlockResult> Finish(BlockOutcome outcome, const BlockTask& task);
   Result<BlockResult> Recover(BlockOutcome outcome, const BlockTask& task);
   // `run`: of the block that died, for its deadlines.
-  Result<std::vector<std::string>> Replay(const BlockOptions& run);
+  Result<std::vector<std::string>> Replay(const BlockTimes& run);
   std::uint64_t RecordBytesLeft() const;
   void SendReset(const std::vector<std::string>& keep);
   Result<Message> Request(Message message);

@@ -38,6 +38,7 @@ Result<Dialect> ParseDialect(std::string_view name);
 struct Context {
   std::string name;  // base name, for open("events.ndjson")
   int fd = -1;       // a sealed memfd or a file of the content store; the caller keeps it
+  std::shared_ptr<const void> owner = nullptr;  // of `fd`; without one a session opens it again
   std::uint64_t bytes = 0, characters = 0;
   Json meta;  // contextMeta of this document; null if there is none
   // How many copies code may hold beside its own memory before the session counts as too large.
@@ -167,13 +168,21 @@ class BridgeHandler {
 Result<std::string> ResolveText(const Json& parts, std::string_view raw,
                                 const std::vector<std::string_view>& contexts);
 
-struct BlockOptions {
+struct BlockTimes {
   std::optional<Clock::Steady> deadline;  // for code in this run; overrides the block's limits
   // The end of the whole run: the time between `deadline` and this is for other work. A block that
   // does not stop is killed after half of it, and names are restored for a quarter more.
   std::optional<Clock::Steady> end;
+};
+
+struct BlockOptions {
+  // Asked again and again while the block runs: of a run that is repeated and goes on, the time
+  // begins in the middle of one. Empty: no time is set. From the thread that is inside Run.
+  std::function<BlockTimes()> times;
   CancelToken cancel;
   enum class Repeat { kAllow, kRefuse } repeat = Repeat::kAllow;
+
+  BlockTimes Times() const { return times ? times() : BlockTimes(); }
 };
 
 struct CheckResult {

@@ -23,6 +23,9 @@ class SessionLimitsTest : public SandboxTest {
     spec.limits.grace = grace;
     return spec;
   }
+  static BlockOptions Until(const BlockTimes& times) {
+    return {.times = [times] { return times; }};
+  }
 };
 
 TEST_F(SessionLimitsTest, EverythingOnTheStopListEndsInTime) {  // SBX-A3, SBX-42, SBX-43
@@ -155,7 +158,7 @@ TEST_F(SessionLimitsTest, TheRunsDeadlineAndItsCancellationBeatTheBlocksLimits) 
   auto session = Open();
   ASSERT_TRUE(session);
   const BlockResult late = Run(*session, "while True: pass",
-                               {.deadline = std::chrono::steady_clock::now() + Millis(100)});
+                               Until({.deadline = std::chrono::steady_clock::now() + Millis(100)}));
   EXPECT_EQ(late.status, BlockStatus::kLimit);
   CancelSource cancel;
   std::thread other([&] {
@@ -174,12 +177,29 @@ TEST_F(SessionLimitsTest, TheRunsDeadlineAndItsCancellationBeatTheBlocksLimits) 
   EXPECT_EQ(Output(*session, "print(1)"), "1\n");
 }
 
+// A run that goes on where it was killed has no time as long as what it does is recorded.
+TEST_F(SessionLimitsTest, ATimeThatBeginsInTheMiddleOfABlockHolds) {  // REC-61
+  auto session = Open();
+  ASSERT_TRUE(session);
+  BlockTimes times;
+  handler_ = AnsweringHandler([&](const BridgeCall&, std::shared_ptr<BridgeReply> reply) {
+    times.deadline = std::chrono::steady_clock::now() + Millis(100);
+    reply->Ok("done");
+  });
+  const BlockResult late =
+      Run(*session, "import _dossier\n_dossier.call('llm', {})\nwhile True: pass",
+          {.times = [&times] { return times; }});
+  EXPECT_EQ(late.status, BlockStatus::kLimit);
+  EXPECT_LT(late.wall, Millis(30'000));
+}
+
 TEST_F(SessionLimitsTest, TheEndOfTheRunLeavesNoFullGrace) {  // SBX-42, REC-A17
   auto session = Open(Short(Millis(60'000), /*grace=*/Millis(60'000)));
   ASSERT_TRUE(session);
   Run(*session, "import time\nkept = 7");
   const auto start = std::chrono::steady_clock::now();
-  const BlockOptions options{.deadline = start + Millis(1'000), .end = start + Millis(5'000)};
+  const BlockOptions options =
+      Until({.deadline = start + Millis(1'000), .end = start + Millis(5'000)});
   const BlockResult killed =
       Run(*session, "while True:\n    try: time.sleep(9)\n    except BaseException: pass", options);
   EXPECT_EQ(killed.status, BlockStatus::kDied);
@@ -194,7 +214,8 @@ TEST_F(SessionLimitsTest, WhatTakesLongIsNotRunAgainBehindTheEndOfTheRun) {  // 
   ASSERT_TRUE(session);
   Run(*session, "import time\nwait = time.sleep\nwait(2)\nlast = 8");
   const auto start = std::chrono::steady_clock::now();
-  const BlockOptions options{.deadline = start + Millis(1'000), .end = start + Millis(1'800)};
+  const BlockOptions options =
+      Until({.deadline = start + Millis(1'000), .end = start + Millis(1'800)});
   const BlockResult killed =
       Run(*session, "while True:\n    try: time.sleep(9)\n    except BaseException: pass", options);
   EXPECT_EQ(killed.status, BlockStatus::kDied);

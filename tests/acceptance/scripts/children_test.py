@@ -3,7 +3,9 @@
 REC-A16, REC-47, REC-48, REC-55."""
 
 import json
+import os
 import signal
+import subprocess
 
 import harness
 
@@ -42,6 +44,42 @@ class ChildrenTest(harness.Case):
         kinds = [event["type"] for event in events]
         self.assertEqual(kinds[:children], ["request.sent"] * children)
         self.assertEqual(len({event["call"] for event in events}), children)
+
+    def peak_of(self, *words: str, replies: list) -> int:
+        """Megabytes that the command had in memory at most, beside what its workers had."""
+        process = self.start("ask", *self.script(replies), "--mode", "recursive", "--max-depth", "2", "--forcing", "none", *words,
+                             "What?", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        return usage.ru_maxrss >> 10
+
+    def test_children_share_the_part_that_all_are_given(self):  # REC-47
+        path = self.write("large.txt", "one line of many words\n" * 1_800_000)
+        peak = self.peak_of("-c", path, replies=[
+            {"purpose": "root", "path": "0", "times": 1, "reply": block(
+                "part = doc[0:30_000_000]",
+                "FINAL(len(rlm_query_batched([f'child {i}' for i in range(8)], context=part)))")},
+            {"purpose": "root", "when": "child", "times": 8, "delay": "1s", "reply": "FINAL(x)"}])
+        self.assertLess(peak, 300)
+
+    def test_lines_that_map_llm_is_to_label_are_not_copied_for_each_call(self):  # REC-79
+        path = self.write("large.log", "one line of many words\n" * 190_000)
+        peak = self.peak_of("-c", path, "--dialect", "javascript", replies=[
+            {"purpose": "root", "path": "0", "times": 1, "reply": "```js\nconst all = [];\n"
+             "for (let i = 0; i < 24; i++) all.push(map_llm(undefined, {labels: ['a', 'b'], batch: 100, dry: true}));\n"
+             "const found = await Promise.all(all);\nSUBMIT({answer: `${found.length}`});\n```"}])
+        self.assertLess(peak, 300)
+
+    def test_a_long_text_that_repeats_itself_is_looked_for_at_once(self):  # REC-47
+        path = self.write("a.txt", "a" * 4_000_000)
+        code, out, err = self.run_to_end(
+            "ask", *self.script([
+                {"purpose": "root", "path": "0", "times": 1, "reply": block(
+                    "FINAL(rlm_query('child', context='a' * 3_700_000 + 'b'))")},
+                {"purpose": "root", "when": "child", "times": 1, "reply": "FINAL(x)"}]),
+            "--mode", "recursive", "--max-depth", "2", "--forcing", "none", "-c", path, "What?", limit=40)
+        self.assertEqual((code, out), (0, "x\n"), err)
 
     def test_any_depth_finishes_with_one_request_at_a_time(self):
         """A call that waits for its children holds no place. REC-48"""

@@ -253,6 +253,15 @@ class SqlTest(harness.Case):
                 self.assertEqual(json.loads(out)["answer"], "50")
                 self.assertIn("Interrupted", err)
 
+    def test_threads_of_a_block_ask_at_once(self):  # REC-76
+        path = self.write("a.ndjson", "".join(f'{{"kind": "{"abcdefgh"[i % 8]}", "n": {i}}}\n' for i in range(8000)))
+        out = self.block([path], "import json\nfrom concurrent.futures import ThreadPoolExecutor\n"
+                                 "def count(kind):\n"
+                                 "    return sql('SELECT count(*) AS n FROM records WHERE kind = ?', kind)[0]['n']\n"
+                                 "with ThreadPoolExecutor(8) as pool:\n"
+                                 "    FINAL(json.dumps(list(pool.map(count, 'abcdefgh' * 4))))")
+        self.assertEqual(json.loads(out), [1000] * 32)
+
     def test_a_query_that_needs_too_much_memory_is_an_error_of_the_block(self):  # REC-76
         path = self.write("a.ndjson", '{"a": 1}\n')
         out = self.block([path], "try:\n    sql(\"WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 3000000) "

@@ -77,6 +77,35 @@ class SurvivalTest(harness.Case):
             preexec_fn=limit)
         self.assertEqual((code, out), (0, "a\n"), err)
 
+    def folder(self, files: int) -> str:
+        folder = self.home / f"many{files}"
+        folder.mkdir(exist_ok=True)
+        for i in range(files):
+            (folder / f"{i:04}.txt").write_text(f"word {i}\n")
+        return str(folder)
+
+    def test_more_files_than_the_soft_limit_of_open_ones(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 1024))
+
+        block = "```repl\nFINAL(f'{len(contexts)} {contexts[-1].strip()}')\n```"
+        for mode, reply in (("recursive", block), ("direct", "FINAL(many)")):
+            with self.subTest(mode=mode):
+                code, out, err = self.run_to_end(
+                    "ask", *self.script([{"times": "always", "reply": reply}]), "-c", self.folder(600), "--mode", mode,
+                    "--forcing", "none", "--quiet", "What?", preexec_fn=limit)
+                self.assertEqual((code, out, err), (0, "600 word 599\n" if mode == "recursive" else "many\n", ""))
+
+    def test_more_files_than_may_be_open_are_an_error(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
+
+        code, out, err = self.run_to_end(
+            "ask", *self.script([{"times": "always", "reply": "FINAL(part)"}]), "-c", self.folder(200), "--mode", "direct",
+            "--forcing", "none", "What?", preexec_fn=limit)
+        self.assertEqual((code, out), (4, ""), err)
+        self.assertIn("Too many open files; each file of a context stays open: give fewer, or raise the limit", err)
+
     def test_a_store_that_cannot_be_written_names_its_path(self):
         self.write("data", "a file where a folder should be")
         code, out, err = self.run_to_end("ask", *self.script(["a"]), "What?")
@@ -131,6 +160,14 @@ class SurvivalTest(harness.Case):
         run = self.runs()[0]["run"]
         journal = sum(len(json.dumps(event)) for event in self.events(run))
         self.assertLess(journal, 100_000)  # REC-68: whatever the size of the context
+
+    def test_a_batch_of_large_values_comes_whole(self):  # REC-49
+        block = ("```repl\nr = llm_query_batched([f'item {i}' for i in range(40)], schema={'type': 'object'})\n"
+                 "FINAL(sum(len(x['text']) for x in r))\n```")
+        code, out, err = self.run_to_end("ask", *self.script([
+            {"purpose": "root", "times": 1, "reply": block},
+            {"purpose": "subcall", "times": "always", "reply": json.dumps({"text": "x" * 300_000})}]), *ASK)
+        self.assertEqual((code, out), (0, "12000000\n"), err)
 
     def test_the_journal_of_a_turn_is_small_beside_what_was_said(self):
         replies = [f"```repl\nprint('number', {n})\n```" for n in range(10)] + ["FINAL: it is a"]

@@ -89,10 +89,9 @@ PyObject* CallOrThrow(PyObject* module, PyObject* args, PyObject* keywords) {
     outcome = session->bridge->Call(name, std::move(json->get_object()), std::move(bytes), number,
                                     [&unlocked] { return unlocked.CheckSignals(); });
   }
-  if (outcome.kind == CallOutcome::Kind::kInterrupted) {
-    session->items = std::move(outcome.items);
-    return nullptr;  // the error is set
-  }
+  const bool interrupted = outcome.kind == CallOutcome::Kind::kInterrupted;
+  if (interrupted || outcome.code == "too_large") session->items = std::move(outcome.items);
+  if (interrupted) return nullptr;  // the error is set
   if (outcome.kind == CallOutcome::Kind::kError) return RaiseBridgeError(module, outcome);
   Ref value = FromJsonValue(outcome.value);
   Ref raw_out(
