@@ -9,7 +9,8 @@ namespace dossier::evaluation {
 
 std::uint64_t StubHash(std::uint64_t seed, std::string_view purpose, std::string_view text) {
   std::string message = "dossier.stub/1";
-  for (const std::string_view part : {std::string_view(std::to_string(seed)), purpose, text}) {
+  const std::string number = std::to_string(seed);
+  for (const std::string_view part : {std::string_view(number), purpose, text}) {
     message += '\0';
     message += part;
   }

@@ -138,7 +138,7 @@ Result<SessionPlan> PlanSession(const RunState& run) {
 
 // Returns true if no text of the call is still being copied.
 bool AllCopied(const Request& request) {
-  constexpr Clock::Steady kNow{};
+  static constexpr Clock::Steady kNow{};
   return request.context->WaitForCopies(kNow) &&
          std::ranges::all_of(request.session.past, [](const PastQuestion& past) {
            return past.context->WaitForCopies(kNow);
