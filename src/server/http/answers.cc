@@ -450,17 +450,17 @@ Result<std::string> Answers::OpenDocuments(const ChatRequest& request, const Can
     DOSSIER_ASSIGN_OR_RETURN(const auto more, workspace_.contexts().SourcesOf(id));
     sources.insert(sources.end(), more.begin(), more.end());
   }
-  std::map<std::string, std::string, std::less<>> uploads;  // their names, by their paths
+  std::map<std::string, std::string> uploads;  // what they are known by, by their paths
   for (const RequestDocument& document : request.documents) {
     if (document.path.empty()) {
       sources.push_back({.path = {}, .text = document.text, .name = document.name, .notes = {}});
-    } else if (document.origin == RequestDocument::Origin::kUpload) {
-      uploads[document.path] = document.name;
+    } else if (!document.shown.empty()) {
+      uploads[document.path] = document.shown;
       sources.push_back({.path = document.path,
                          .text = {},
                          .name = document.name,
                          .notes = {},
-                         .shown = document.name});
+                         .shown = document.shown});
     } else {
       sources.push_back({.path = document.path, .text = {}, .name = {}, .notes = {}});
     }
@@ -476,7 +476,7 @@ Result<std::string> Answers::OpenDocuments(const ChatRequest& request, const Can
     struct stat info{};
     auto file = OpenRegularFile(path, &info);
     if (file) return file;
-    return MakeError(ErrorCode::kNotFound, "the file {} was deleted", upload->second);
+    return MakeError(ErrorCode::kNotFound, "{} was deleted", upload->second);
   };
   DOSSIER_ASSIGN_OR_RETURN(const auto opened,
                            workspace_.contexts().Add(sources, "", std::move(how), cancel));

@@ -168,7 +168,7 @@ RequestReading ReadingFor(Shared shared, const ServerKey& key) {
         return RequestDocument{.name = file.name,
                                .text = {},
                                .path = shared.files.PathOf(file),
-                               .origin = RequestDocument::Origin::kUpload};
+                               .shown = fmt::format("upload:{}/{}", file.id, file.name)};
       },
       .context = [all = key.Has(Scope::kAdmin)](std::string_view) -> Status {
         if (all) return {};

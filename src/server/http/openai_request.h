@@ -33,8 +33,8 @@ struct RequestDocument {
   std::string name;
   std::string text;
   std::string path;  // instead of a text: a file of this machine
-  // Of `path`. kUpload: the server keeps it there for its owner, and it is known by `name` alone.
-  enum class Origin : std::uint8_t { kMachine, kUpload } origin = Origin::kMachine;
+  // Of an upload, which the server keeps at `path`: by what it is known. No file has that name.
+  std::string shown;
 };
 
 struct ChatRequest {
