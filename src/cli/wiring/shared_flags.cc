@@ -52,9 +52,7 @@ void AddEndpointFlags(Flags flags, std::string* base_url, std::string* key_env) 
 }
 
 void AddScriptFlag(Flags flags, std::string* script) {
-  flags
-      .Add("--script", script,
-           "file with the replies of the model `scripted`, for tests")
+  flags.Add("--script", script, "file with the replies of the model `scripted`, for tests")
       .Kind(kPath);
 }
 
