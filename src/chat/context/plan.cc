@@ -204,7 +204,8 @@ class GatherPlanner {
                                   stored_->context.value_or(ContextRecord()), counter_);
     if (before.text != input_.system_text && !stored_->messages.empty()) {
       plan_.warnings.push_back(
-          "the system text was replaced: the provider's cached prefix is lost");
+          fmt::format("the system text was {}: the provider's cached prefix is lost",
+                      before.text.empty() ? "added" : "replaced"));
     }
     const SystemHalves parts = Take(frozen);
     // A file without a record of its context stays without one.

@@ -506,7 +506,8 @@ TEST(SystemText, ThatIsAskedForIsKeptWhereTheConversationHasNone) {
   ASSERT_FALSE(rig.Read()->System());
   rig.system_text = "Rhyme.";
   rig.options.system = TurnOptions::System::kAsked;
-  EXPECT_EQ(rig.Turn("two").warnings.size(), 1u);
+  EXPECT_THAT(rig.Turn("two").warnings,
+              ::testing::ElementsAre(::testing::HasSubstr("the system text was added")));
   rig.system_text.clear();
   rig.options.system = TurnOptions::System::kConfigured;
   rig.Turn("three");

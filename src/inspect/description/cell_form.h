@@ -1,5 +1,5 @@
-// The form of a cell: which words, numbers, codes and marks follow each other in it. A cell that has
-// the form of all cells below it may be no name of their column.
+// The form of a cell: which words, numbers, codes and marks follow each other in it. A cell that
+// has the form of all cells below it may be no name of their column.
 //
 //   FormOfCell("a@x.org") == FormOfCell("carl@z.org");
 //

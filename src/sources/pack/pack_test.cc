@@ -313,8 +313,7 @@ TEST_F(PackTest, TheRoomOfNotesThatAreNotNeededHoldsFiles) {  // ASM-116
     const PackedFiles packed = Packed(options);
     EXPECT_LE(packed.tokens, *options.budget);
     for (const PackedFile& file : packed.files) {
-      EXPECT_TRUE(file.form == Form::kFull ||
-                  packed.tokens + file.full_tokens > *options.budget)
+      EXPECT_TRUE(file.form == Form::kFull || packed.tokens + file.full_tokens > *options.budget)
           << *options.budget << " " << file.path;
     }
   }

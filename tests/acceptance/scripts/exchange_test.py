@@ -147,6 +147,12 @@ class TrajectoryTest(ExchangeCase):
             (imported,), _ = self.import_text(first)
             self.assertEqual(self.export(imported, form), first)
 
+    def test_a_diff_lists_no_part_that_both_lack(self):  # REC-70
+        self.model.turns = ["```repl\nprint(llm_query('item 7: y'))\n```", "FINAL(done)"]
+        code, out, _ = self.run_to_end("runs", "diff", self.made, self.finished())
+        self.assertIn("turn 1: ", out)
+        self.assertNotIn("  - (none)\n  + (none)", out)
+
     def test_an_imported_run_is_not_gone_on_with(self):  # REC-71
         for form in ("reference-jsonl", "events"):
             (run,), _ = self.import_text(self.export(self.made, form))
