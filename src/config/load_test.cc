@@ -257,7 +257,7 @@ TEST(PowerTest, EachPowerKeyIsFound) {  // CON-15, A2
   }
   for (const char* harmless :
        {"model: x", "params: {top_p: 1, max_completion_tokens: 5}",
-        "compaction: {mode: off, model: x}", "compaction: {model: $${HOME}}", "context_commands: ~",
+        "compaction: {mode: off, model: x}", "compaction:\n  model: $${HOME}\n", "context_commands: ~",
         "agents: {tasks: [config/tasks.edn], engineer: a}", ""}) {
     const auto values = ParseConfigFile({"f.yml", "f.yml", harmless});
     ASSERT_TRUE(values) << harmless;
