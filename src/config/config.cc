@@ -121,7 +121,7 @@ Located ConversationFolder(const ConversationPlaces& places,
       const std::string base = (folder == "/" ? "/" : folder + "/") + name;
       // In the home folder .cllm is the user's own, not a project's.
       if (base == places.user.legacy_folder() || !is_folder(base)) continue;
-      return {base + "/conversations", base + " is there"};
+      return {base + "/conversations", base + " is there", Located::Owner::kProject};
     }
   }
   const std::string own = places.user.data + "/conversations";

@@ -60,6 +60,8 @@ struct ConversationPlaces {
 struct Located {
   std::string path;
   std::string why;  // "--conversations-path", "$CLLM_PATH", "/repo/.dossier is there"
+  // Whose the files in it are: nobody named a folder that was found in a project.
+  enum class Owner { kUser, kProject } owner = Owner::kUser;
 };
 Located ConversationFolder(const ConversationPlaces& places,
                            const std::function<bool(const std::string&)>& is_folder);

@@ -131,10 +131,11 @@ TEST(FoldersTest, TheConversationFolderIsTheHighestThatIsNamed) {  // CON-16
                             .user = user};
   std::set<std::string> there = {"/repo/.cllm", "/repo/src/.cllm", "/repo/.dossier",
                                  "/h/.cllm/conversations"};
-  const auto find = [&] {
-    return ConversationFolder(places, [&](const std::string& path) { return there.contains(path); })
-        .path;
+  const auto locate = [&] {
+    return ConversationFolder(places,
+                              [&](const std::string& path) { return there.contains(path); });
   };
+  const auto find = [&] { return locate().path; };
   EXPECT_EQ(find(), "/flag");
   places.flag.clear();
   EXPECT_EQ(find(), "/d");
@@ -148,7 +149,9 @@ TEST(FoldersTest, TheConversationFolderIsTheHighestThatIsNamed) {  // CON-16
   EXPECT_EQ(find(), "/ddir/conversations");
   places.dossier_config_dir.clear();
   EXPECT_EQ(find(), "/cdir/conversations");
+  EXPECT_EQ(locate().owner, Located::Owner::kUser);
   places.cllm_path.clear();
+  EXPECT_EQ(locate().owner, Located::Owner::kProject);
   EXPECT_EQ(find(), "/repo/src/.cllm/conversations");
   there.erase("/repo/src/.cllm");
   EXPECT_EQ(find(), "/repo/.dossier/conversations") << "before .cllm of the same folder";

@@ -46,9 +46,9 @@ enum class Shape {
 // What a file that holds the key can do.
 enum class Power {
   kNone,
-  kAlways,  // run code, redirect data
+  kAlways,  // run code, redirect data, change what a model is told
   kModel,   // if it names a provider, an address or a program
-  kParams,  // entries that name an endpoint, a key or a header
+  kParams,  // entries that are no numbers: only those can do no more than shape the reply
   kAgents,  // entries that start programs or leave the repository
 };
 

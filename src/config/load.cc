@@ -98,7 +98,7 @@ class Loader {
     if (!file) return false;
     DOSSIER_ASSIGN_OR_RETURN(Value values, ParseConfigFile(*file));
     if (candidate.owner == Owner::kProject) {
-      std::vector<std::string> powers = FindPowers(values);
+      std::vector<std::string> powers = FindPowers(values, request_.mode);
       if (LeadsOut(*file, TopOf(candidate.path))) powers.push_back("a link to " + file->real_path);
       if (!powers.empty()) DOSSIER_RETURN_IF_ERROR(decide_({*file, std::move(powers)}));
       DropUserOnly(candidate.path, &values);
@@ -212,6 +212,8 @@ namespace {
 
 class Finder {
  public:
+  explicit Finder(Mode mode) : mode_(mode) {}
+
   std::vector<std::string> Find(const Value& root) {
     for (const MapEntry& entry : root.entries) {
       if (!entry.value.is_null()) CheckKey(entry.key, entry.value);
@@ -226,6 +228,12 @@ class Finder {
   }
 
   void CheckKey(const std::string& name, const Value& value) {
+    if (!FindKey(name) && HoldsKeys(name)) {
+      for (const MapEntry& entry : value.entries) {
+        if (!entry.value.is_null()) CheckKey(name + "." + entry.key, entry.value);
+      }
+      return;
+    }
     switch (PowerOf(name)) {
       case Power::kNone:
         return;
@@ -245,13 +253,14 @@ class Finder {
     }
   }
 
-  // An unknown key is sent to the provider under --compat, so it is judged as one of params.
+  static bool HoldsKeys(const std::string& name) {
+    return std::ranges::any_of(Keys(),
+                               [&](const Key& key) { return key.name.starts_with(name + "."); });
+  }
+
   static Power PowerOf(const std::string& name) {
-    if (const Key* key = FindKey(name)) return key->power;
-    for (const Key& key : Keys()) {
-      if (key.name.starts_with(name + ".")) return key.power;
-    }
-    return Power::kParams;
+    const Key* key = FindKey(name);
+    return key ? key->power : Power::kParams;
   }
 
   // A provider, an address or a program is where the data goes; a name alone is one of the user's
@@ -260,32 +269,19 @@ class Finder {
     return model.find_first_of("/:#@") != std::string_view::npos;
   }
 
-  // Parameters that stand in for a part of the request itself.
-  static bool ReplacesRequest(std::string_view name) {
-    constexpr std::string_view kParts[] = {"model", "messages", "system", "tools", "contents"};
-    return std::find(std::begin(kParts), std::end(kParts), name) != std::end(kParts);
-  }
-
+  // An unknown key is sent to the provider under --compat, and is a slip otherwise.
   void CheckParams(const std::string& name, const Value& value) {
-    if (name != "params" && IsAccessName(name)) return Add(name, value.node.line);
-    for (const MapEntry& entry : value.entries) {
-      const std::string inner = name + "." + entry.key;
-      if (IsAccessName(entry.key) || ReplacesRequest(entry.key)) {
-        Add(inner, entry.value.node.line);
-      } else {
-        CheckParams(inner, entry.value);
-      }
+    if (name != "params") {
+      const bool sent = mode_ == Mode::kCompat && !IsNumber(value);
+      if (sent || IsAccessName(name)) Add(name, value.node.line);
+      return;
     }
-    CheckListed(name, value.node);
+    for (const MapEntry& entry : value.entries) {
+      if (!IsNumber(entry.value)) Add(name + "." + entry.key, entry.value.node.line);
+    }
   }
 
-  void CheckListed(const std::string& name, const YamlNode& node) {
-    for (const YamlNode& item : node.items) CheckListed(name, item);
-    for (const YamlEntry& entry : node.entries) {
-      if (IsAccessName(entry.key)) Add(name + "." + entry.key, entry.line);
-      CheckListed(name, entry.value);
-    }
-  }
+  static bool IsNumber(const Value& value) { return ToJsonValue(value).is_number(); }
 
   void FindVariables(const std::string& name, const Value& value) {
     FindInNode(name, value.node);
@@ -298,6 +294,7 @@ class Finder {
     for (const YamlEntry& entry : node.entries) FindInNode(name, entry.value);
   }
 
+  const Mode mode_;
   std::vector<std::string> powers_;
 };
 
@@ -319,7 +316,9 @@ std::string NumberedLines(std::string_view text) {
   return out;
 }
 
-std::vector<std::string> FindPowers(const Value& values) { return Finder().Find(values); }
+std::vector<std::string> FindPowers(const Value& values, Mode mode) {
+  return Finder(mode).Find(values);
+}
 
 bool IsAgentPower(std::string_view key, const Json& value) {
   constexpr std::string_view kPowers[] = {"engines", "checks", "runs"};

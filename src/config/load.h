@@ -63,8 +63,9 @@ Result<Config> LoadUserFile(const std::string& path, const UserFolders& user,
 //
 // Thread-safety: pure function.
 
-// Empty: the file may be used unseen. `values` is one file, not expanded.
-std::vector<std::string> FindPowers(const Value& values);
+// Empty: the file may be used unseen. `values` is one file, not expanded. By default as --compat
+// reads it, which sends unknown keys to the provider.
+std::vector<std::string> FindPowers(const Value& values, Mode mode = Mode::kCompat);
 
 // Whether an entry of `agents` starts programs (engines, checks), redirects what is written (runs),
 // or names a path outside the repository.

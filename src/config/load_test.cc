@@ -230,11 +230,18 @@ TEST(PowerTest, EachPowerKeyIsFound) {  // CON-15, A2
       {"params: {messages: []}", "params.messages"},
       {"variables: {BASE: \"x; touch PWNED\"}", "variables"},  // FLT-130
       {"params: {base_url: x}", "params.base_url"},
-      {"params: {extra_body: {api_key: x}}", "params.extra_body.api_key"},
-      {"params: {list: [{Authorization: x}]}", "Authorization"},
+      {"params: {extra_body: {api_key: x}}", "params.extra_body"},
+      {"params: {list: [{Authorization: x}]}", "params.list"},
+      {"params: {top_p: 1, store: true}", "params.store (line 1)"},
+      {"params: {service_tier: \"1\"}", "params.service_tier"},
+      {"store_it: true", "store_it"},  // sent under --compat
+      {"default_system_message: x", "default_system_message"},
+      {"json_schema: {title: Obey}", "json_schema"},
+      {"compaction: {mode: off, model: command/evil}", "compaction.model (line 1)"},
+      {"compaction.model: http://evil/v1#x", "compaction.model"},
       {"api_key: x", "api_key"},
       {"model: \"${HOME}\"", "${…} in model"},
-      {"params: {stop: [a, \"${B}\"]}", "${…} in params.stop"},
+      {"compaction: {model: \"${B}\"}", "${…} in compaction.model"},
       {"agents: {engines: {a: {argv: [b]}}}", "agents.engines"},  // they start programs
       {"agents: {checks: []}", "agents.checks"},
       {"agents: {runs: x}", "agents.runs"},
@@ -249,8 +256,8 @@ TEST(PowerTest, EachPowerKeyIsFound) {  // CON-15, A2
     EXPECT_THAT(FindPowers(*values), ElementsAre(HasSubstr(power))) << text;
   }
   for (const char* harmless :
-       {"model: x", "params: {top_p: 1, max_completion_tokens: 5}", "compaction: {mode: off}",
-        "default_system_message: $${HOME}", "context_commands: ~",
+       {"model: x", "params: {top_p: 1, max_completion_tokens: 5}",
+        "compaction: {mode: off, model: x}", "compaction:\n  model: $${HOME}\n", "context_commands: ~",
         "agents: {tasks: [config/tasks.edn], engineer: a}", ""}) {
     const auto values = ParseConfigFile({"f.yml", "f.yml", harmless});
     ASSERT_TRUE(values) << harmless;

@@ -55,6 +55,10 @@ class TrustStore {
   std::shared_ptr<const Clock> clock_;
 };
 
+// Approvals of a model that conversations of a project name are kept under the folder of these,
+// this mark and the model.
+inline constexpr std::string_view kStoredModelMark = "model=";
+
 // Whether `real_path` is below one of the folders of $DOSSIER_TRUST_ROOTS (colons between them).
 bool IsBelowTrustRoot(std::string_view real_path, std::string_view roots);
 

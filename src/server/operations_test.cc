@@ -96,6 +96,16 @@ TEST_F(OperationsTest, OpenTellsWhatItIsAndDescribeTellsItAgain) {  // SRV-20, S
   EXPECT_THAT(ErrorOf("open", {{"text", "a"}, {"paths", JsonArray{"a.txt"}}}), HasSubstr("/text"));
 }
 
+TEST_F(OperationsTest, AClientHearsNothingThatTheServerDoesNotHave) {  // SRV-51
+  Write(".env", "A=1\n");
+  options_.secrets_flag.clear();
+  options_.roots_name = "that of --local-paths";
+  Restart();
+  EXPECT_EQ(ErrorOf("open", {{"paths", JsonArray{".env"}}}), ".env holds secrets and is not read");
+  EXPECT_THAT(ErrorOf("open", {{"paths", JsonArray{"../x"}}}),
+              ::testing::AllOf(HasSubstr("(that of --local-paths)"), Not(HasSubstr(root()))));
+}
+
 TEST_F(OperationsTest, PathsMustLieInARoot) {  // SRV-21, SRV-A5
   ASSERT_THAT(WriteFileAtomic(folder_.path() + "/outside.txt", "x\n"), Succeeds());
   for (const std::string path : {"../outside.txt", "/etc/hostname", "/etc/no-such-file"}) {

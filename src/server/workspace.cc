@@ -177,7 +177,9 @@ Status Workspace::CheckPlace(const std::string& real_path, std::string_view give
   return MakeError(ErrorCode::kRefused,
                    "{} lies outside of the folders that may be read ({}); a person can allow it by "
                    "starting the server with {} FOLDER",
-                   given, Join(options_.roots, ", "), options_.root_flag);
+                   given,
+                   options_.roots_name.empty() ? Join(options_.roots, ", ") : options_.roots_name,
+                   options_.root_flag);
 }
 
 Result<std::string> Workspace::Admit(const std::string& path) const {
@@ -190,24 +192,32 @@ Result<std::string> Workspace::Admit(const std::string& path) const {
   if (!fs::exists(real, error)) {
     return tl::unexpected(ExplainMissing(ErrnoError(ENOENT, path), real.string()));
   }
-  if (fs::is_regular_file(real, error)) DOSSIER_RETURN_IF_ERROR(OpenFile(real.string()));
+  if (fs::is_regular_file(real, error)) DOSSIER_RETURN_IF_ERROR(OpenNamed(real.string(), path));
   return real.string();
 }
 
 Result<UniqueFd> Workspace::OpenFile(const std::string& path) const {
+  return OpenNamed(path, path);
+}
+
+// `given`: how messages name it.
+Result<UniqueFd> Workspace::OpenNamed(const std::string& path, const std::string& given) const {
   struct stat info{};
   DOSSIER_ASSIGN_OR_RETURN(UniqueFd fd, OpenRegularFile(path, &info));
   DOSSIER_ASSIGN_OR_RETURN(const std::string real, PathOfDescriptor(fd.get(), path));
-  DOSSIER_RETURN_IF_ERROR(CheckPlace(real, path));
+  DOSSIER_RETURN_IF_ERROR(CheckPlace(real, given));
   if (options_.secrets == WorkspaceOptions::Secrets::kAllowed) return fd;
   std::string head(kSecretHead, '\0');
   const ssize_t got = pread(fd.get(), head.data(), head.size(), 0);
   head.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   if (!HasSecretName(real) && !IsSecretText(head)) return fd;
+  if (options_.secrets_flag.empty()) {
+    return MakeError(ErrorCode::kRefused, "{} holds secrets and is not read", given);
+  }
   return MakeError(ErrorCode::kRefused,
                    "{} holds secrets and is not read; a person can allow it by starting the server "
                    "with {}",
-                   path, options_.secrets_flag);
+                   given, options_.secrets_flag);
 }
 
 // A path that another process wrote down, as it was given to it: relative, or with links and "..".
@@ -222,8 +232,8 @@ Status Workspace::CheckRecorded(const std::string& path, std::string_view holder
     DOSSIER_RETURN_IF_ERROR(CheckPlace(real.string(), path));
   }
   if (options_.secrets == WorkspaceOptions::Secrets::kAllowed || !HasSecretName(path)) return {};
-  return MakeError(ErrorCode::kRefused, "{} holds {}, a secret file; see {}", holder, path,
-                   options_.secrets_flag);
+  return MakeError(ErrorCode::kRefused, "{} holds {}, a secret file{}{}", holder, path,
+                   options_.secrets_flag.empty() ? "" : "; see ", options_.secrets_flag);
 }
 
 Status Workspace::MayRead(const KnownContext& record) const {

@@ -47,8 +47,9 @@ struct WorkspaceOptions {
   // kRefused: files that are secrets by their names or beginnings stay closed. kRedacted: those do,
   // and keys and passwords in others are read as [redacted:KIND].
   enum class Secrets : std::uint8_t { kRefused, kRedacted, kAllowed } secrets = Secrets::kRefused;
-  // What a caller is told to add where a path is refused: "--root".
+  // What a caller is told to add where a path is refused: "--root"; "": nothing allows secrets.
   std::string root_flag = "--root", secrets_flag = "--allow-secrets";
+  std::string roots_name;    // what a caller is told the roots are; "": their paths
   app::ModelSettings model;  // "" of the name: what the configuration says
   enum class Paid : std::uint8_t {
     kOn,
@@ -124,6 +125,7 @@ class Workspace {
   }
   Status CheckRecorded(const std::string& path, std::string_view holder) const;
   explicit Workspace(WorkspaceOptions options);
+  Result<UniqueFd> OpenNamed(const std::string& path, const std::string& given) const;
   Status CheckPlace(const std::string& real_path, std::string_view given) const;
 
   const WorkspaceOptions options_;

@@ -25,10 +25,49 @@ std::string ReadPointer(const std::string& file, std::string_view head, const st
   return path.starts_with('/') ? std::string(path) : fmt::format("{}/{}", folder, path);
 }
 
-std::optional<GitFolders> At(const std::string& root) {
+bool IsWithin(const std::string& path, const std::string& folder) {
+  return path.starts_with(folder.ends_with('/') ? folder : folder + "/");
+}
+
+// Whether the settings of `git` name `root` as its work tree.
+bool NamesWorkTree(const std::string& git, const std::string& root) {
+  for (const char* name : {"/config", "/config.worktree"}) {
+    const auto text = ReadRegularFile(git + name, kMaxPointer);
+    for (const std::string_view line : Split(text.value_or(""), '\n')) {
+      const std::size_t equals = line.find('=');
+      if (equals == line.npos || TrimSpace(line.substr(0, equals)) != "worktree") continue;
+      const std::string path(TrimSpace(line.substr(equals + 1)));
+      if (Canonical(path.starts_with('/') ? path : fmt::format("{}/{}", git, path)) == root) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Whether the repository at `folders` is that of `root`: what leads out of it could lead to any
+// repository of the user. A linked work tree and a submodule lie elsewhere, and point back.
+bool BelongsTo(const std::string& root, const GitFolders& folders) {
+  const std::string& common = folders.common;
+  if (folders.git == common) {
+    return IsWithin(common, root) || NamesWorkTree(common, root);
+  }
+  const std::string back = ReadPointer(folders.git + "/gitdir", "", folders.git);
+  return IsWithin(folders.git, common + "/worktrees") &&
+         (NamesWorkTree(folders.git, root) ||
+          (back.ends_with("/.git") && Canonical(back.substr(0, back.size() - 5)) == root));
+}
+
+// The folder that ROOT/.git is or names; "" if it does neither.
+std::string GitOf(const std::string& root) {
   const std::string entry = root == "/" ? "/.git" : root + "/.git";
-  auto found = GitFoldersAt(IsFolder(entry) ? entry : ReadPointer(entry, "gitdir: ", root));
-  if (found) found->root = root;
+  return IsFolder(entry) ? entry : ReadPointer(entry, "gitdir: ", root);
+}
+
+std::optional<GitFolders> At(const std::string& root) {
+  auto found = GitFoldersAt(GitOf(root));
+  if (!found || !BelongsTo(root, *found)) return std::nullopt;
+  found->root = root;
   return found;
 }
 
@@ -45,8 +84,18 @@ constexpr const char* kOfObjects[] = {"info/alternates", "info/commit-graph",
 constexpr std::size_t kMostEntries = 100'000;  // of references and packs; more are not looked at
 constexpr std::size_t kMostBorrowed = 32;      // repositories whose objects are used
 
-// All files below `folder`, links not followed further than to what they lead to.
-Status CheckFilesBelow(const std::string& folder) {
+// A reference that is a link to another repository would show what is in that one.
+Status CheckStays(const std::string& path, const std::string& within) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(std::filesystem::symlink_status(path, error))) return {};
+  const std::string real = Canonical(path);
+  if (real.empty() || IsWithin(real, within)) return {};
+  return MakeError(ErrorCode::kRefused, "{} is a link out of its repository, to {}", path, real);
+}
+
+// All files below `folder`, links not followed further than to what they lead to. Where `within`
+// is given, they must not lead out of it.
+Status CheckFilesBelow(const std::string& folder, const std::string& within = "") {
   namespace fs = std::filesystem;
   std::error_code error;
   std::size_t entries = 0;
@@ -57,6 +106,7 @@ Status CheckFilesBelow(const std::string& folder) {
     const fs::file_type type = at->symlink_status(gone).type();
     if (type == fs::file_type::regular || type == fs::file_type::directory) continue;
     DOSSIER_RETURN_IF_ERROR(CheckGitFile(at->path().string()));
+    if (!within.empty()) DOSSIER_RETURN_IF_ERROR(CheckStays(at->path().string(), within));
   }
   return {};
 }
@@ -109,9 +159,13 @@ Status CheckGitFiles(const GitFolders& folders) {
   if (!folders.root.empty()) DOSSIER_RETURN_IF_ERROR(check(folders.root, kOfWorkTree));
   DOSSIER_RETURN_IF_ERROR(check(folders.git, kOfGit));
   DOSSIER_RETURN_IF_ERROR(check(folders.common, kOfCommon));
-  DOSSIER_RETURN_IF_ERROR(CheckFilesBelow(folders.git + "/refs"));
-  if (folders.git != folders.common)
-    DOSSIER_RETURN_IF_ERROR(CheckFilesBelow(folders.common + "/refs"));
+  for (const std::string& folder : {folders.git, folders.common}) {
+    for (const char* name : {"HEAD", "packed-refs", "refs", "reftable"}) {
+      DOSSIER_RETURN_IF_ERROR(CheckStays(fmt::format("{}/{}", folder, name), folders.common));
+    }
+    DOSSIER_RETURN_IF_ERROR(CheckFilesBelow(folder + "/refs", folders.common));
+    if (folders.git == folders.common) break;
+  }
   return CheckObjects(folders.common + "/objects");
 }
 
@@ -126,6 +180,14 @@ std::optional<GitFolders> FindGitFolders(const std::string& folder) {
 }
 
 std::string NoWorkTree(const std::string& folder) {
+  for (std::string at = Canonical(folder); !at.empty(); at.resize(at.rfind('/'))) {
+    const auto found = GitFoldersAt(GitOf(at));
+    if (!found || BelongsTo(at, *found)) continue;
+    return fmt::format(
+        "{0}/.git leads to {1}, which does not name {0} as its work tree, so it is not read; where "
+        "it should, `git worktree repair {0}` in that repository, or its core.worktree, says so",
+        at, IsWithin(found->git, at) ? found->common : found->git);
+  }
   for (std::string at = Canonical(folder); !at.empty(); at.resize(at.rfind('/'))) {
     if (Exists(at + "/HEAD") && IsFolder(at + "/objects") && IsFolder(at + "/refs")) {
       return fmt::format("{} is a bare repository: it has no files; work in a clone of it", at);

@@ -22,7 +22,7 @@ struct GitFolders {
 };
 
 // The nearest work tree that holds `folder`. A `.git` that is no repository is passed over, as git
-// does.
+// does, and so is one that leads out of the work tree to a repository that does not point back.
 std::optional<GitFolders> FindGitFolders(const std::string& folder);
 
 // The folders of the repository whose git folder is `git`; the root is left empty.
@@ -30,13 +30,14 @@ std::optional<GitFolders> GitFoldersAt(const std::string& git);
 
 // Whether git can be called there: it opens what it finds, and waits for ever at a pipe or a device
 // in place of one of its files. Looks at the settings, the index, references, packs, borrowed
-// objects, and at the files of the root that git reads; single objects are not looked at. Errors:
-// kRefused, naming the file.
+// objects, and at the files of the root that git reads; single objects are not looked at. A
+// reference must be no link out of the repository. Errors: kRefused, naming the file.
 Status CheckGitFiles(const GitFolders& folders);
 // The same for one path: what is not there passes, so do a folder and /dev/null.
 Status CheckGitFile(const std::string& path);
 
-// Why `folder` has no work tree, as a sentence: it is in no repository, or in a bare one.
+// Why `folder` has no work tree, as a sentence: it is in no repository, in a bare one, or its
+// `.git` leads to another's.
 std::string NoWorkTree(const std::string& folder);
 
 // True if `folder` is the root of a work tree itself.

@@ -71,6 +71,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<Core> core, tcp::socket socket)
       : core_(std::move(core)), socket_(std::move(socket)) {
+    // Also what frames a chunk or stands behind the last one must end within this many bytes.
+    buffer_.max_size(core_->options.max_head + 2 * kHeadPiece);
     std::lock_guard lock(core_->mutex);
     core_->open.insert(this);
     if (core_->closing) Shutdown();
@@ -263,7 +265,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
           ToLowerAscii({field.name_string().data(), field.name_string().size()}),
           std::string(field.value()));
     }
-    keep_alive_ = message.keep_alive();
+    // HTTP/1.0 has no chunks, so where such a body ends is not sure.
+    keep_alive_ = message.keep_alive() && !(message.version() < 11 && message.chunked());
     // What another server on the way may read otherwise than we do.
     const bool odd = message.count(http::field::transfer_encoding) > 0 && !message.chunked();
     const bool twice =
@@ -387,6 +390,7 @@ class Exchange final : public HttpExchange {
     if (done_ || streaming_) return;
     response.headers.emplace_back("Content-Length", std::to_string(response.body.size()));
     if (!keep_alive_) response.headers.emplace_back("Connection", "close");
+    if (request_.method == "HEAD") response.body.clear();  // its length stays
     done_ = true;
     connection_->Send(
         HeadText(response.status, response.headers) + "\r\n" + response.body,

@@ -126,6 +126,59 @@ TEST(HttpListenerTest, AFoldedHeaderIsRefusedHoweverItArrives) {
   EXPECT_EQ(ask("", 1), "");
 }
 
+// SRV-41
+TEST(HttpListenerTest, WhatFramesABodyIsBounded) {
+  auto listener = Start([](const auto& exchange) {
+    exchange->Reply({.status = 200, .body = exchange->request().body});
+  });
+  const std::string head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string whole = "5;a=b\r\nhello\r\n";
+  const auto send_all = [&](const std::string& begin) {
+    const UniqueFd fd = Dial(listener->port());
+    EXPECT_TRUE(WriteAll(fd.get(), head + begin));
+    const std::string more(1 << 20, begin.ends_with("0") ? '0' : 'x');
+    std::size_t sent = 0;
+    for (int i = 0; i < 64; ++i) {
+      const ssize_t count = send(fd.get(), more.data(), more.size(), MSG_NOSIGNAL);
+      if (count < 0) break;
+      sent += static_cast<std::size_t>(count);
+    }
+    return sent;
+  };
+  constexpr std::size_t kAll = 64 << 20;
+  for (const std::string& begin : {std::string("5;x"), std::string("0"), whole + "0\r\nX-A: x"}) {
+    EXPECT_LT(send_all(begin), kAll) << begin;
+  }
+  const UniqueFd fd = Dial(listener->port());
+  ASSERT_TRUE(WriteAll(fd.get(), head + whole + "0\r\nX-A: b\r\n\r\n"));
+  EXPECT_THAT(ReadUntil(fd.get(), "hello"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST(HttpListenerTest, AReplyToHeadHasNoBody) {  // SRV-41
+  auto listener = Start(
+      [](const auto& exchange) { exchange->Reply({.status = 405, .body = "{\"error\":1}"}); });
+  const UniqueFd fd = Dial(listener->port());
+  ASSERT_TRUE(
+      WriteAll(fd.get(), "HEAD / HTTP/1.1\r\n\r\nHEAD / HTTP/1.1\r\nConnection: close\r\n\r\n"));
+  const std::string got = ReadUntil(fd.get(), "");
+  EXPECT_THAT(got, HasSubstr("Content-Length: 11\r\n\r\nHTTP/1.1 405 "));
+  EXPECT_THAT(got, ::testing::EndsWith("\r\n\r\n"));
+}
+
+// SRV-41: what another server on the way may take for the next request.
+TEST(HttpListenerTest, ChunksOfHttp10EndTheConnection) {
+  auto listener = Start([](const auto& exchange) {
+    exchange->Reply({.status = 200, .body = exchange->request().body});
+  });
+  const UniqueFd fd = Dial(listener->port());
+  ASSERT_TRUE(WriteAll(fd.get(),
+                       "POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n"
+                       "\r\n2\r\nhi\r\n0\r\n\r\nGET / HTTP/1.0\r\n\r\n"));
+  const std::string got = ReadUntil(fd.get(), "");
+  EXPECT_THAT(got, HasSubstr("Connection: close\r\n\r\nhi"));
+  EXPECT_EQ(got.rfind("HTTP/1.1 "), 0u);
+}
+
 TEST(HttpListenerTest, AnAbortedOrForgottenExchangeBreaksTheConnection) {
   auto listener = Start([](const auto& exchange) {
     if (exchange->request().target == "/forget") return;

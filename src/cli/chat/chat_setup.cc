@@ -20,6 +20,7 @@
 #include "cli/chat/chat_dialogs.h"
 #include "cli/chat/preset.h"
 #include "cli/terminal/terminal.h"
+#include "cli/wiring/conversation_trust.h"
 #include "cli/wiring/memory_flags.h"
 #include "cli/wiring/model_flags.h"
 #include "cli/wiring/run_setup.h"
@@ -393,22 +394,43 @@ Result<std::string> ChatSetup::ModelInQuestion() const {
 }
 
 Result<std::string> ChatSetup::SetModel(const std::string& name) {
-  DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, OpenChatModel(name));
+  DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, OpenUsersModel(name));
   arguments_.model.model = name;
   return model.stored;
 }
 
+bool ChatSetup::NamedByUser(const std::string& model) const {
+  return model.empty() || model == app::AskedName(arguments_.model) || model == config_.model ||
+         model == config_.compaction.model;
+}
+
 Result<driver::BoundModel> ChatSetup::OpenChatModel(const std::string& name) {
   if (const auto known = models_.find(name); known != models_.end()) return known->second;
+  if (NamedByUser(name)) return OpenUsersModel(name);
+  DOSSIER_RETURN_IF_ERROR(CheckStoredModel(name, config_, global_, std::cerr));
+  DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, OpenNamed(name));
+  models_.emplace(name, model);
+  return model;
+}
+
+// Under the name that the conversation's file gives it, too: that one counts from now on.
+Result<driver::BoundModel> ChatSetup::OpenUsersModel(const std::string& name) {
+  DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, OpenNamed(name));
+  models_.emplace(name, model);
+  models_.emplace(model.stored, model);
+  const bool kept = !id_.empty() && !arguments_.no_save && !arguments_.read_only &&
+                    !arguments_.dry_run && !arguments_.explain_context;
+  if (kept) DOSSIER_RETURN_IF_ERROR(ApproveStoredModel(model.stored, config_));
+  return model;
+}
+
+Result<driver::BoundModel> ChatSetup::OpenNamed(const std::string& name) const {
   ModelFlags flags = arguments_.model;
   flags.model = name;
   const bool sends = !arguments_.dry_run && !arguments_.explain_context;
   if (!sends) flags.use = ModelFlags::Use::kLookedAt;
   flags.needs_price = sends && config_.limits.usd;
-  DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model,
-                           cli::OpenChatModel(flags, config_, global_, say_, cancel_));
-  models_.emplace(name, model);
-  return model;
+  return cli::OpenChatModel(flags, config_, global_, say_, cancel_);
 }
 
 TurnRequest ChatSetup::RequestFor(std::string prompt) const {

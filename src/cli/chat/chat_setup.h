@@ -119,7 +119,8 @@ class ChatSetup {
   // Returns the name that a conversation's file gives it. Errors: those of opening it; the old one
   // stays then.
   Result<std::string> SetModel(const std::string& name);
-  // Opened once; "" is the one that is used where nothing says which.
+  // Opened once; "" is the one that is used where nothing says which. Errors: also kRefused, for
+  // one that only a conversation of an untrusted project names.
   Result<driver::BoundModel> OpenChatModel(const std::string& name);
   chat::BlockSource& context() { return *context_; }
   // Where layouts and templates come from.
@@ -142,6 +143,9 @@ class ChatSetup {
   ChatSetup(const ChatArguments& arguments, const GlobalFlags& global, config::Config config,
             std::function<void(std::string_view)> say, const CancelToken& cancel);
 
+  bool NamedByUser(const std::string& model) const;
+  Result<driver::BoundModel> OpenUsersModel(const std::string& name);
+  Result<driver::BoundModel> OpenNamed(const std::string& name) const;
   Status ChooseConversation();
   Status MakeScratch();
   Status ReadSystemText();

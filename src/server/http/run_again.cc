@@ -38,16 +38,6 @@ std::optional<Error> ErrorIn(const std::string& printed) {
   return Error{NamedError(TextAt(*error, "code")), TextAt(*error, "message")};
 }
 
-Result<std::optional<std::int64_t>> CountAt(const Json& body, std::string_view name,
-                                            std::int64_t least) {
-  const Json* given = Find(body, name);
-  if (!given || given->is_null()) return std::nullopt;
-  const auto value = FindInt(body, name);
-  if (value && *value >= least) return value;
-  return MakeError(ErrorCode::kInvalidArgument, "{}: must be a whole number of at least {}", name,
-                   least);
-}
-
 // Whether the fork could begin, which the command knows: a run has a configuration and a command
 // line of its own. So a model that does not exist leaves no run behind.
 Status CheckFork(const AgainWish& wish, const CancelToken& cancel) {
@@ -71,6 +61,12 @@ std::optional<double> MostCost(const AgainWish& wish, const WorkspaceOptions& op
   return std::min(wish.max_usd.value_or(*options.max_usd), *options.max_usd);
 }
 
+// Requests to models of the whole run; unset: as many as it was begun with.
+std::optional<std::int64_t> MostCalls(const AgainWish& wish, const WorkspaceOptions& options) {
+  if (!wish.max_calls) return std::nullopt;
+  return std::min(*wish.max_calls, options.max_calls);
+}
+
 // What is left of it, as what was spent before counts.
 Result<std::optional<double>> LeftOf(std::optional<double> most, double before) {
   if (!most) return std::nullopt;
@@ -81,7 +77,8 @@ Result<std::optional<double>> LeftOf(std::optional<double> most, double before) 
 }
 
 std::vector<std::string> CommandFor(const std::string& run, const AgainWish& wish,
-                                    std::optional<double> most) {
+                                    std::optional<double> most,
+                                    std::optional<std::int64_t> most_calls) {
   std::vector<std::string> argv{std::string(kProgram), "runs", "resume", run, "--json"};
   const auto add = [&](std::string_view flag, const auto& value) {
     if (!value) return;
@@ -89,7 +86,7 @@ std::vector<std::string> CommandFor(const std::string& run, const AgainWish& wis
     argv.push_back(fmt::format("{}", *value));
   };
   add("--max-cost", most);
-  add("--max-calls", wish.max_calls);
+  add("--max-calls", most_calls);
   add("--max-tokens", wish.max_tokens);
   add("--max-iterations", wish.max_turns);
   return argv;
@@ -296,8 +293,9 @@ Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish,
   // A fork has a part of the other's turns.
   if (wish.fork_at) before = SpentBy(*journal, *run).value_or(before);
   if (purse.most()) most = before + *purse.most();
+  const auto calls = MostCalls(wish, shared_.workspace.options());
   const auto child =
-      std::make_shared<Child>(*run, CommandFor(*run, wish, most), before, shared_.stopping);
+      std::make_shared<Child>(*run, CommandFor(*run, wish, most, calls), before, shared_.stopping);
   if (!Enter(child)) {  // another request was faster
     purse.Settle(0);
     return AtWorkHere(*run);

@@ -91,14 +91,15 @@ class RunsApi {
       if (const Status known = CheckFields(*body, kRunFields); !known) {
         return call->Fail(known.error());
       }
+      const auto calls = CountAt(*body, "max_calls", 1);
+      if (!calls) return call->Fail(calls.error());
       AskWish wish{.context = TextAt(*body, "context"),
                    .question = TextAt(*body, "question"),
                    .max_usd = FindNumber(*body, "max_usd"),
-                   .max_calls = FindInt(*body, "max_calls")};
-      for (const char* key : {"max_usd", "max_calls"}) {
-        if (Find(*body, key) && !IsLimit(FindNumber(*body, key).value_or(0))) {
-          return call->Fail(400, fmt::format("{}: {}", key, kNoLimit), "invalid_value", Json(key));
-        }
+                   .max_calls = *calls};
+      if (Find(*body, "max_usd") && !IsLimit(wish.max_usd.value_or(0))) {
+        return call->Fail(400, fmt::format("max_usd: {}", kNoLimit), "invalid_value",
+                          Json("max_usd"));
       }
       if (!wish.context.empty() && !call->key().Has(Scope::kAdmin)) {
         return call->Fail(403, "contexts by id need a key with the scope admin",
@@ -375,6 +376,16 @@ Status CheckFields(const Json& body, std::span<const std::string_view> known) {
                      shown, OneOf(shown, known));
   }
   return {};
+}
+
+Result<std::optional<std::int64_t>> CountAt(const Json& body, std::string_view name,
+                                            std::int64_t least) {
+  const Json* given = Find(body, name);
+  if (!given || given->is_null()) return std::nullopt;
+  const auto value = FindInt(body, name);
+  if (value && *value >= least) return value;
+  return MakeError(ErrorCode::kInvalidArgument, "{}: must be a whole number of at least {}", name,
+                   least);
 }
 
 std::vector<Route> RunsRoutes(Shared shared) {

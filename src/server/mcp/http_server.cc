@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::size_t kMostSessions = 64;
+constexpr std::size_t kMostSessions = 64, kMostOfOneKey = kMostSessions / 4;
 constexpr std::size_t kMostBody = 64u << 20;  // bytes
 constexpr Millis kLook{50};                   // at clients that left, and at what is due
 constexpr std::string_view kPath = "/mcp";
@@ -93,11 +93,15 @@ int StatusOf(int error) {
   }
 }
 
+HttpResponse ErrorReply(int status, const RpcError& error, const Json& id = nullptr) {
+  return {.status = status,
+          .headers = {{"Content-Type", "application/json"}},
+          .body = ErrorText(id, error)};
+}
+
 void ReplyError(HttpExchange& exchange, int status, const RpcError& error,
                 const Json& id = nullptr) {
-  exchange.Reply({.status = status,
-                  .headers = {{"Content-Type", "application/json"}},
-                  .body = ErrorText(id, error)});
+  exchange.Reply(ErrorReply(status, error, id));
 }
 
 // The answer of one POST: JSON, or a stream of events from the first notice or after a while.
@@ -222,6 +226,7 @@ class Server final : public HttpServer {
   Status Listen() {
     HttpListenerOptions listening = server::GuardedListener(options_.address);
     listening.max_body = kMostBody;
+    listening.admit = [this](const HttpRequest& head) { return Admit(head); };
     DOSSIER_ASSIGN_OR_RETURN(
         listener_, HttpListener::Start(std::move(listening),
                                        [this](auto exchange) { Take(std::move(exchange)); }));
@@ -264,20 +269,29 @@ class Server final : public HttpServer {
     return !twice && url && IsLocalName(url->host);
   }
 
+  static HttpResponse NoKey() {
+    return {.status = 401, .headers = {{"WWW-Authenticate", "Bearer"}}, .body = {}};
+  }
+
+  // A stranger's body is not read.
+  HttpAdmission Admit(const HttpRequest& head) const {
+    HttpAdmission admission;
+    if (!IsLocal(head)) {
+      admission.refusal = ErrorReply(403, {kInvalidRequest,
+                                           "Host and Origin must be names of this machine, or be "
+                                           "named by --allow-host"});
+    } else if (options_.keys && !options_.keys->Find(head.Header("authorization"))) {
+      admission.refusal = NoKey();
+    }
+    return admission;
+  }
+
   void Take(std::shared_ptr<HttpExchange> exchange) {
     const HttpRequest& request = exchange->request();
-    if (!IsLocal(request)) {
-      return ReplyError(*exchange, 403,
-                        {kInvalidRequest,
-                         "Host and Origin must be names of this machine, or be "
-                         "named by --allow-host"});
-    }
     std::optional<server::ServerKey> key;
     if (options_.keys) {
       key = options_.keys->Find(request.Header("authorization"));
-      if (!key) {
-        return exchange->Reply({.status = 401, .headers = {{"WWW-Authenticate", "Bearer"}}});
-      }
+      if (!key) return exchange->Reply(NoKey());  // taken back since the head came
       if (key->per_minute && !requests_.Take(key->name, *key->per_minute, steady_clock::now())) {
         return exchange->Reply({.status = 429, .headers = {{"Retry-After", "60"}}});
       }
@@ -412,7 +426,8 @@ class Server final : public HttpServer {
       if (!session) {
         return ReplyError(*exchange, 503,
                           {kInvalidRequest,
-                           fmt::format("{} sessions are open; end one by DELETE", kMostSessions)});
+                           fmt::format("{} sessions are open, or {} of this key; end one by DELETE",
+                                       kMostSessions, kMostOfOneKey)});
       }
       headers.emplace_back("Mcp-Session-Id", *id);
     } else {
@@ -449,7 +464,11 @@ class Server final : public HttpServer {
                             if (still->listens) still->listens->Notify(text);
                           }});
     const std::lock_guard lock(mutex_);
-    if (sessions_.size() >= kMostSessions) return nullptr;
+    const auto own = std::ranges::count_if(
+        sessions_, [&](const auto& known) { return known.second->caller == caller.id; });
+    // Without keys there is one user, who has them all.
+    const bool full = options_.keys && static_cast<std::size_t>(own) >= kMostOfOneKey;
+    if (full || sessions_.size() >= kMostSessions) return nullptr;
     sessions_[id] = session;
     return session;
   }

@@ -119,6 +119,27 @@ class Keys(Project):
         self.assertEqual(list((self.home / "target").iterdir()), [])
         self.assertTrue((self.home / "data/dossier/conversations/talk.json").exists())
 
+    def test_conversations_that_name_an_address_or_a_program(self):  # FLT-88
+        server = self.serve(lambda handler, body: harness.reply(handler, body, "hello"))
+        (self.project / ".dossier").mkdir()
+        program = self.home / "config/dossier/commands/evil.yaml"
+        program.parent.mkdir(parents=True)
+        program.write_text(json.dumps({"argv": ["touch", str(self.marker)]}))
+        for model in (f"{server.url}#x", "command/evil"):
+            self.put(".dossier/conversations/planted.json", json.dumps(
+                {"id": "planted", "model": model, "messages": [], "created_at": "2026-11-21T12:47:14.000000Z",
+                 "updated_at": "2026-11-21T12:47:14.000000Z", "metadata": {}}))
+            for words in (["chat", "--continue", "my SECRET"], ["chat", "--conversation", "planted", "-i"],
+                          ["chat", "--conversation", "planted", "--no-save", "my SECRET"],
+                          ["conversations", "compact", "planted"]):
+                self.assertIn("is not trusted", self.refused(*words))
+        self.assertEqual(server.requests, [])
+        # What the user names counts, then and later.
+        own = ("--base-url", server.url, "-m", "x", "--retries", "0")
+        self.assertEqual(self.dossier("chat", "--conversation", "mine", *own, "q")[:2], (0, "hello\n"))
+        self.assertEqual(self.dossier("chat", "--conversation", "mine", "q")[:2], (0, "hello\n"))
+        self.assertIn("unchanged", self.dossier("trust", "--list")[1])
+
     def test_a_memory_that_leads_elsewhere(self):  # FLT-88
         planted = self.home / "planted.sqlite"
         planted.write_bytes(b"")

@@ -147,6 +147,7 @@ def nested(case):
 def git_file(case):
     """`.git` is a file that leads to a hostile folder elsewhere."""
     attributed("* filter=x", ("filter.x.clean", "RUN; cat"))(case)
+    config(("core.worktree", str(case.repo)))(case)  # else it is not this folder's
     (case.repo / ".git").rename(case.home / "elsewhere")
     (case.repo / ".git").write_text(f"gitdir: {case.home}/elsewhere\n")
 

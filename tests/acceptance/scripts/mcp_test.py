@@ -797,6 +797,23 @@ class Http(McpCase):
         slow.recv(1000)  # a refusal, or the end
         self.assertLess(time.monotonic() - begun, 20)  # 10 seconds a head
 
+    def test_the_body_of_a_stranger_is_not_read(self):  # SRV-5, SRV-41
+        self.keyed_server("ann read,run")
+        for head, status in (("Host: localhost\r\n", b" 401 "), ("Host: evil.test\r\n", b" 403 ")):
+            with socket.create_connection(("127.0.0.1", self.port), timeout=30) as plug:
+                plug.sendall(f"POST /mcp HTTP/1.1\r\n{head}Content-Length: 60000000\r\n\r\n".encode())
+                self.assertIn(status, plug.recv(100))
+
+    def test_one_key_does_not_take_the_sessions_of_others(self):  # SRV-4
+        sent = self.keyed_server("ann read,run", "bob read,run")
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {}}}
+        own = [self.open_session(sent["ann"]) for _ in range(16)]
+        self.assertEqual(self.post(hello, sent["ann"])[0].status, 503)
+        self.open_session(sent["bob"])
+        self.assertEqual(self.post(None, {**own[0], **sent["ann"]}, method="DELETE")[0].status, 204)
+        self.open_session(sent["ann"])
+
     def test_a_session_is_of_the_key_that_opened_it(self):  # SRV-4
         sent = self.keyed_server("ann read,run", "bob read,run")
         session = self.open_session(sent["ann"])

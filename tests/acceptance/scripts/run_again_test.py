@@ -141,6 +141,25 @@ class ByTheServer(AgainCase):
         self.assertEqual(client.ask("POST", path + "/resume", [1])[0], 400)
         self.assertEqual([one["run"] for one in self.runs()], [run])
 
+    def test_a_client_raises_no_limit_of_the_server(self):
+        """SRV-60: the server's --max-calls holds for what a client goes on with."""
+        client = self.server("--max-calls", "3", replies=[
+            {"purpose": "root", "turn": turn, "reply": f"```repl\nprint({turn}, len(context))\n```"}
+            for turn in range(1, 20)] * 2)
+        run = self.begin(client)
+        self.end_of(client, run)
+        status, begun, _ = client.ask("POST", f"/api/v1/runs/{run}/fork", {"at": 0, "max_calls": 50})
+        self.assertEqual(status, 202, begun)
+        self.end_of(client, begun["run"])
+        self.assertEqual(len(self.requests_of(begun["run"])), len(self.requests_of(run)))
+
+    def test_a_limit_that_is_no_whole_number_is_refused(self):
+        """SRV-60: it would be none."""
+        client = self.server(replies=FAST)
+        for wrong in (2.5, 1.0, 1e300, "3", 0, -1, True):
+            status, said, _ = client.ask("POST", "/api/v1/runs", {"question": "q", "text": "t", "max_calls": wrong})
+            self.assertEqual((status, said["error"]["param"]), (400, "max_calls"), wrong)
+
     def test_a_fork_that_cannot_begin_leaves_no_run(self):
         """SRV-60: by the API and by the command."""
         client = self.server(replies=FAST)
