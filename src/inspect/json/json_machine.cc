@@ -150,8 +150,7 @@ const char* JsonMachine::BetweenTokens(const char* at) {
   return at + 1;
 }
 
-// Takes the first byte of a token, or a one-sign token. Fails and returns false if none may be
-// here.
+// Takes a token's first byte, or a one-sign token. Fails and returns false if none may be here.
 bool JsonMachine::TakeSign(char c, const char* at) {
   switch (state_) {
     case State::kColon:
