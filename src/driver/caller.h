@@ -34,7 +34,7 @@
 
 namespace dossier::driver {
 
-// How long a driver waits for an unavailable provider, after the gate's own retries.
+// The time that a driver waits for an unavailable provider, after the gate's own retries.
 //
 //   RetryPolicy{}                               // not at all: what the gate reports is the result
 //   RetryPolicy{.max_wait = Millis(3'600'000)}  // 5 s, doubled up to 5 minutes, an hour together

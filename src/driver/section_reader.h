@@ -11,8 +11,8 @@
 // driver's. For a built-in layout nothing is read.
 //
 // All sections of one prompt see one state of the files: each path is read once. Paths are relative
-// to the current folder. Whether a project's layout may be used at all is decided by the layout
-// lookup. Thread-safety: not thread-safe; one owner.
+// to the current folder. The layout lookup decides if a project's layout may be used at all.
+// Thread-safety: not thread-safe; one owner.
 
 #ifndef DOSSIER_DRIVER_SECTION_READER_H_
 #define DOSSIER_DRIVER_SECTION_READER_H_
