@@ -28,7 +28,7 @@ bool HasResult(const Turn& turn) {
 // A summary may end before a user message.
 bool BeginsExchange(const Turn& turn) { return turn.role == Role::kUser && !HasResult(turn); }
 
-// What happens to a turn.
+// The treatment of one turn.
 struct Fate {
   enum class Kind { kAsItIs, kShortened, kCovered } kind = Kind::kAsItIs;
   std::size_t summary = kNowhere;  // for kCovered
