@@ -133,7 +133,7 @@ std::vector<assembly::HistoryTurn> HistoryTurns(const Stored& stored,
                                                 const tokens::Counter& counter,
                                                 std::vector<std::string>* warnings);
 
-// How turns are counted and shortened; the caller sets the limits. `keep_turns` newest stay.
+// Rules for counting and shortening turns; the caller sets the limits. `keep_turns` newest stay.
 assembly::CompactionPolicy ViewPolicy(std::span<const assembly::HistoryTurn> turns,
                                       const Stored& stored, std::int64_t keep_turns,
                                       const tokens::Counter& counter);

@@ -62,13 +62,13 @@ struct TurnOptions {
   // The source of the system text. kAsked: a flag, so a conversation with a different one refuses
   // it. kReplaces: a flag that may replace the conversation's own.
   enum class System { kConfigured, kAsked, kReplaces } system = System::kConfigured;
-  // Whether this turn's model becomes the conversation's (--adopt).
+  // kYes: this turn's model becomes the conversation's (--adopt).
   enum class Adopt { kNo, kYes } adopt = Adopt::kNo;
 };
 
-// Where a block is placed.
+// The place of a block.
 enum class BlockPlace { kNowhere, kSystem, kUser };
-// Whether a block before the user text is saved with it.
+// Decides if a block before the user text is saved with it.
 enum class Keep { kNo, kIfAsked, kYes };
 
 // One row of table 4.1.
@@ -145,7 +145,7 @@ struct Refreshed {
   // The old context, for the content store; "" if there was none or it did not change.
   std::string replaced;
 };
-// What happens to blocks that are not among the new ones: those of the configuration are removed
+// The treatment of blocks that are not among the new ones: those of the configuration are removed
 // and those of --exec stay, or all stay in place.
 enum class OtherBlocks { kGo, kStay };
 

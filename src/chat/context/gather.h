@@ -30,7 +30,7 @@
 
 namespace dossier::chat {
 
-// What ran. `commands` are the declared ones; those that ran have the text that was run.
+// The gathered output. `commands` are the declared ones; those that ran have the text that was run.
 struct Gathered {
   std::vector<DeclaredCommand> commands;
   std::vector<ContextBlock> blocks;  // one for each requested index, in that order

@@ -95,7 +95,7 @@ struct Stored {
   std::vector<std::string> hints;       // metadata.dossier.hints: hints already given
   std::vector<std::string> former_ids;  // metadata.dossier.former_ids: ids before renames
   std::vector<std::string> warnings;
-  // Whether the system message differs from the one that `context` was recorded for. If it was
+  // kYes: the system message differs from the one that `context` was recorded for. If it was
   // edited, the record's range and hash are those of the blocks it contains now.
   enum class Edited { kNo, kYes } edited = Edited::kNo;
 
