@@ -156,7 +156,7 @@ struct ProcessUsage {
   std::uint64_t private_bytes = 0;  // resident and not backed by a file
   std::uint64_t peak_bytes = 0;     // highest resident set ever
   int threads = 0;
-  // Whether the main thread runs, or would run if it had a processor.
+  // kRunnable: the main thread runs, or would run if it had a processor.
   enum class State { kWaiting, kRunnable } state = State::kWaiting;
 };
 

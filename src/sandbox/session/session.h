@@ -40,7 +40,7 @@ struct Context {
   int fd = -1;       // a sealed memfd or a file of the content store; the caller keeps it
   std::uint64_t bytes = 0, characters = 0;
   Json meta;  // contextMeta of this document; null if there is none
-  // How many copies code may hold beside its own memory before the session counts as too large.
+  // Copies that code may hold beside its own memory before the session counts as too large.
   std::uint64_t copies = 5;
   // kDatabase: an SQLite file, which only sql() reads, by its name. Comes after all texts.
   enum class Kind { kText, kDatabase } kind = Kind::kText;
@@ -99,8 +99,8 @@ struct BlockResult {
   std::vector<VariableInfo> variables;
   std::optional<HandedAnswer> answer;  // the submitted answer of this block
   std::optional<std::string> draft;    // answer["content"] while not ready
-  // What the block's output is based on. Data is a context, a model's reply, or something computed
-  // from one.
+  // The basis of the block's output. Data is a context, a model's reply, or something computed from
+  // one.
   enum class Ground { kNothing, kData } ground = Ground::kNothing;
   std::vector<std::string> typed;     // texts of output and answer that are literals in the code
   std::vector<std::string> searched;  // constants that the code searches for in texts
@@ -109,10 +109,10 @@ struct BlockResult {
   std::vector<std::string> unmatched;
   // Those of earlier blocks whose condition this block wrote in a way that matches something.
   std::vector<std::string> settled;
-  // Whether an empty output is proved: no other spelling of the searched texts would have found
+  // kProved: an empty output is proved: no other spelling of the searched texts would have found
   // anything.
   enum class Nothing { kUnproved, kProved } nothing = Nothing::kUnproved;
-  // What output and answer leave out: rows after a slice, failures that code ignores, rows that a
+  // Gaps in output and answer: rows after a slice, failures that code ignores, rows that a
   // condition should have excluded but did not.
   struct Gap {
     std::string text;  // a sentence

@@ -41,7 +41,7 @@
 
 namespace dossier::sandbox {
 
-// What the worker's language needs. The worker sets this, not the host.
+// The needs of the worker's language. The worker sets this, not the host.
 struct CodeNeeds {
   ExecutableMemory executable = ExecutableMemory::kRefuse;
   FileAccess files = FileAccess::kReadWrite;  // kNone: code can open no file at all
@@ -106,8 +106,8 @@ struct Layer {
 
 struct Limits {
   Millis silence{60'000};  // of a block without bridge activity
-  // Which time counts as silence: all time without bridge activity (kWall), or only time when the
-  // block's main thread does not run (kIdle).
+  // The time that counts as silence: all time without bridge activity (kWall), or only time when
+  // the block's main thread does not run (kIdle).
   enum class Counts { kWall, kIdle } counts = Counts::kWall;
   Millis cpu{120'000};                // per block, all threads
   Millis grace{2'000};                // from the first interrupt to SIGKILL
@@ -171,7 +171,7 @@ struct IsolationOptions {
   static Result<IsolationOptions> FromJson(const Json& value);
 };
 
-// What a session's process passes when it locks itself.
+// The parameters with which a session's process locks itself.
 struct SessionLock {
   int bridge_fd = -1;
   // More descriptors that only the bridge's thread may use: for epoll or wake-ups.

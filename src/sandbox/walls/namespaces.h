@@ -95,7 +95,7 @@ struct RootSpec {
   gid_t inner_gid = kInnerId;
 };
 
-// Whether files of a mount may be executed.
+// Permission to execute the files of a mount.
 enum class Programs { kRefuse, kAllow };
 
 class Namespaces {

@@ -20,8 +20,8 @@
 
 namespace dossier::sandbox {
 
-// What openat may do. Landlock or the mount namespace decides where; without either (degraded by
-// name) the filter at least refuses every open that could change something.
+// The permitted use of openat. Landlock or the mount namespace decides where; without either
+// (degraded by name) the filter at least refuses every open that could change something.
 enum class FileAccess { kNone, kReadOnly, kReadWrite };
 
 // Python never needs executable memory after the lock; SpiderMonkey's JIT does.
@@ -48,7 +48,7 @@ std::vector<FilterRule> CommonRules(const PolicyOptions& options);
 // descriptors or install filters. Fallback: Allow.
 std::vector<FilterRule> ThreadRules(const std::vector<int>& private_fds);
 
-// What a program in a jail may reach by system calls.
+// The resources that a jailed program may reach by system calls.
 struct ProgramPolicy {
   // kAny: IPv4 and IPv6, but not sockets to the kernel or a hypervisor (netlink, vsock, …).
   enum class Network { kNone, kAny } network = Network::kNone;
