@@ -63,7 +63,7 @@ std::vector<std::string_view> FormatNames();
 // Returns true if a text of this format yields records (NDJSON, JSON array, CSV, deb822, log …).
 bool HasRecords(Format format);
 
-// How the records of a text are written; this decides which code splits and reads them.
+// The form of a text's records; it decides which code splits and reads them.
 enum class RecordForm : std::uint8_t { kNone, kJson, kTable, kPipes, kStanzas, kLog, kItems };
 RecordForm FormOf(Format format);
 
@@ -159,7 +159,7 @@ class TypeSet {
 
 enum class DecimalMark : std::uint8_t { kUnknown, kDot, kComma };
 
-// How a table column writes its numbers, if not as in JSON.
+// The number format of a table column, if not as in JSON.
 struct NumberStyle {
   DecimalMark mark = DecimalMark::kDot;  // for decimals; the other one, if any, separates thousands
   std::string written;                   // an example; empty: all that were seen are as in JSON

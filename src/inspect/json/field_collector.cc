@@ -12,7 +12,7 @@
 namespace dossier::inspect {
 namespace {
 
-constexpr std::size_t kMaxFields = 4096;         // stored; a dictionary of a million keys is none
+constexpr std::size_t kMaxFields = 4096;         // a dictionary of a million keys is no table
 constexpr std::size_t kMaxObservations = 16384;  // per record
 constexpr std::size_t kMaxValues = 12;
 constexpr std::uint64_t kMaxValueChars = 40;
