@@ -28,7 +28,7 @@
 
 namespace dossier::model {
 
-// How a provider's chat completions differ from OpenAI's own. Only the dialect "openai" reads it.
+// Differences of a provider's chat completions from OpenAI's. Only the dialect "openai" reads it.
 struct ChatForm {
   std::string prompt_mode;                 // sent as "prompt_mode"; empty: not sent
   std::string seed_name = "seed";          // or random_seed
@@ -70,7 +70,7 @@ struct Entry {
 // The wire formats of the providers, in the order of the table in model/dialects/dialect.cc.
 inline constexpr std::array<std::string_view, 3> kDialectNames = {"openai", "anthropic", "gemini"};
 
-// How to reach a provider.
+// The access data of a provider.
 struct Provider {
   std::string name, base_url;                   // "openai", "https://api.openai.com/v1"
   std::string dialect = "openai";               // model/dialects/dialect.h
@@ -109,7 +109,7 @@ struct Choice {
   std::string script;
   std::string why;  // "OPENAI_API_KEY is set"
   std::vector<std::string> warnings;
-  // What is assumed about an unknown model; users are told once per model. Empty: nothing.
+  // Assumptions about an unknown model; users are told once per model. Empty: nothing.
   std::string assumed;
   // kYes: no model was named, and the address is not the provider's own: the models that the server
   // lists take precedence over `model`, which may be empty.

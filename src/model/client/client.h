@@ -57,9 +57,9 @@ struct Request {
   assembly::Messages messages;
   Sampling sampling;
   std::optional<Json> schema;  // JSON Schema for the reply
-  // Whether the tools of `messages` may be called. With kNone they are still sent, because
-  // providers refuse a history with calls of unknown tools, and the cached prefix stays the same.
-  // With kRequired the reply must be a call of one of them.
+  // Permission to call the tools of `messages`. With kNone they are still sent, because providers
+  // refuse a history with calls of unknown tools, and the cached prefix stays the same. With
+  // kRequired the reply must be a call of one of them.
   enum class ToolUse { kAllowed, kNone, kRequired } tool_use = ToolUse::kAllowed;
   // kKept: the reply arrives whole, not streamed, with the provider's own text.
   enum class Raw { kNo, kKept } raw = Raw::kNo;
