@@ -56,8 +56,8 @@
 
 namespace dossier::cli {
 
-// How a command ends: the meaning of each exit code, and how a failure is reported: as a sentence
-// on stderr and, with --json, as an object on stdout, so that stdout always has exactly one.
+// The end of a command: the meaning of each exit code, and the report of a failure as a sentence on
+// stderr and, with --json, as an object on stdout, so that stdout always has exactly one.
 //
 //   return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
 //   // {"schema":"dossier.error/1","error":{"code":"not_found","exit":4,"message":"…"}}
@@ -130,7 +130,7 @@ struct ValueKind {
   std::string_view word;  // as shown in help: "PATH"
   // kAny: a name from the system (a path), or a value that is passed to another program unchanged.
   enum class Bytes : std::uint8_t { kUtf8, kAny } bytes = Bytes::kUtf8;
-  // What the shell completes itself.
+  // Paths that the shell completes itself.
   enum class Files : std::uint8_t { kNone, kFiles, kFolders } files = Files::kNone;
   // Returns the names that completion offers; null: none.
   std::vector<Completion> (*offers)(const CompletionContext& context) = nullptr;
@@ -147,7 +147,7 @@ inline constexpr ValueKind kName{"NAME"};
 // The title of the global flags in help.
 inline constexpr std::string_view kGlobalGroup = "Global";
 
-// Where a value is stored. Its type decides how it is parsed: bool and optional<bool> are switches
+// The target of a value. Its type decides how it is parsed: bool and optional<bool> are switches
 // without a value, a vector may be given repeatedly, a vector argument takes all words that follow.
 using FlagTarget =
     std::variant<bool*, std::optional<bool>*, int*, std::optional<int>*, std::int64_t*,
@@ -250,7 +250,7 @@ class Flags {
   std::string group_ = "Options";
 };
 
-// What a command gets when it runs.
+// The input of a running command.
 struct Context {
   const GlobalFlags& flags;
   const CommandNode& command;  // the one that runs
@@ -260,7 +260,7 @@ struct Context {
   std::ostream& out;
   std::ostream& err;
   std::span<const std::string> argv;  // the whole command line
-  // How a failure is reported; initially according to --json. A command that has already printed
+  // The form of a failure report; initially according to --json. A command that has already printed
   // its object changes it.
   FailureForm failure = FailureForm::kText;
 };
