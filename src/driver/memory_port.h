@@ -5,8 +5,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const memory::View view, memory.Snapshot());
 //   memory::Render(view, memory.limits(), memory.RequestFor(question, *counter, tokens));
 //
-// A driver decides what it remembers and under which name; everything that touches the store goes
-// through here. Thread-safety: all methods may be called from any thread; the store is thread-safe.
+// A driver decides what it remembers and under which name; all access to the store is here.
+// Thread-safety: all methods from any thread; the store is thread-safe.
 
 #ifndef DOSSIER_DRIVER_MEMORY_PORT_H_
 #define DOSSIER_DRIVER_MEMORY_PORT_H_

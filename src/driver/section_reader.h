@@ -12,7 +12,7 @@
 //
 // All sections of one prompt see one state of the files: each path is read once. Paths are relative
 // to the current folder. The layout lookup decides if a project's layout may be used at all.
-// Thread-safety: not thread-safe; one owner.
+// Thread-safety: one owner.
 
 #ifndef DOSSIER_DRIVER_SECTION_READER_H_
 #define DOSSIER_DRIVER_SECTION_READER_H_
