@@ -6,7 +6,7 @@
 //   DOSSIER_RETURN_IF_ERROR(patch.Append({"dossier", "turns"}, turn));
 //   Write(patch.text());
 //
-// Thread-safety: not thread-safe; one owner.
+// Thread-safety: one owner.
 
 #ifndef DOSSIER_CHAT_DOCUMENT_JSON_PATCH_H_
 #define DOSSIER_CHAT_DOCUMENT_JSON_PATCH_H_

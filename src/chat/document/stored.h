@@ -105,9 +105,9 @@ struct Stored {
   std::size_t HistoryBegin() const { return System() ? 1 : 0; }
 };
 
-// A file that was edited by hand still loads: the frozen context is used as it is now, a compaction
-// of messages that are gone is ignored, both with a warning (repair.h rewrites the records).
-// Errors: kDamaged, as Document::Parse: a value of our own metadata with the wrong type.
+// A file edited by hand still loads: its frozen context is used as it is, a compaction of missing
+// messages is ignored, both with a warning (repair.h rewrites the records). Errors: kDamaged, as
+// Document::Parse: a value of our own metadata with the wrong type.
 Result<Stored> ReadStored(const Document& document);
 // The same with at most the first message, which the metadata refers to; the others are most of the
 // size of a long conversation.

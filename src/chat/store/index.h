@@ -6,8 +6,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<IndexHit> hits, index.Search({.query = "segfault"}));
 //
 // Opening compares name, size, time and inode of each file with the index; only files that changed
-// are read. If the cache cannot be written, the index is kept in memory. Thread-safety: not
-// thread-safe; one owner. Several processes may use one index.
+// are read. If the cache cannot be written, the index is kept in memory. Thread-safety: one owner.
+// Several processes may use one index.
 
 #ifndef DOSSIER_CHAT_STORE_INDEX_H_
 #define DOSSIER_CHAT_STORE_INDEX_H_
