@@ -47,8 +47,8 @@ namespace dossier::sandbox {
 // is no longer open: answered, cancelled, or its block has ended. So all open calls together hold
 // at most the credit and one message here. Returned credit is sent to the worker in steps.
 //
-// Thread-safety: all methods may be called from any thread, except Flush, which only the thread
-// that owns the socket may call.
+// Thread-safety: all methods from any thread, except Flush, which only the thread that owns the
+// socket may call.
 
 // An eventfd that ends the wait of the thread inside Run.
 class Waker {

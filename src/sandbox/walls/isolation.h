@@ -199,10 +199,10 @@ class IsolationPlan {
   IsolationPlan(IsolationPlan&&) noexcept;
   IsolationPlan& operator=(IsolationPlan&&) noexcept;
 
-  // Call this right after exec, single-threaded. It sets a fixed environment, drops root for an
+  // Call this right after exec, single-threaded. Sets a fixed environment, drops root for an
   // unprivileged uid, enters the user, mount, net, ipc and uts namespaces that all sessions share,
-  // and a new root with only the folders of the options; the working folder is "/". Missing layers
-  // are recorded for the report. Errors: kUnavailable if `process` fails and the mode is strict.
+  // and a new root with only the options' folders; the working folder is "/". Missing layers are
+  // recorded for the report. Errors: kUnavailable if `process` fails and the mode is strict.
   Status PrepareZygote();
 
   // Call this once the interpreter and modules are loaded: removes load_folders from the root.
@@ -219,9 +219,8 @@ class IsolationPlan {
   // PyOS_BeforeFork and PyOS_AfterFork_* itself. Errors: kUnavailable.
   Result<pid_t> Fork() const;
 
-  // Sets up what every session needs in a forked process, possibly long before its purpose is
-  // known: its own namespaces with an empty /tmp, and the filter program. LockSession calls it if
-  // nobody has.
+  // Sets up what every session needs in a forked process, perhaps long before its purpose is known:
+  // namespaces with an empty /tmp, and the filter program. LockSession does it if nobody has.
   void EnterSession();
 
   // Closes every wall around the calling process, before any foreign code, on the interpreter's
