@@ -15,8 +15,8 @@
 //   gate.Submit(request, ledger, Stage::kNormal, cancel, sink);                        // thousands
 //   in flight
 //
-// Thread-safety: all methods may be called from any thread. A gate owns one timer thread; the
-// client owns the network thread. The ledger must outlive its requests.
+// Thread-safety: all methods from any thread. A gate owns one timer thread; the client owns the
+// network thread. The ledger must outlive its requests.
 //
 // Ownership: a gate shares its client only with whoever made it: when the gate's destructor
 // returns, it has released the client, whatever the client still holds of the gate. A gate must be

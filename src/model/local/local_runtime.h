@@ -3,7 +3,7 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(LocalRuntime runtime, EnsureRuntime(data_folder, say, cancel));
 //
-// Thread-safety: functions that may be called from many threads and processes.
+// Thread-safety: functions, from many threads and processes.
 
 #ifndef DOSSIER_MODEL_LOCAL_LOCAL_RUNTIME_H_
 #define DOSSIER_MODEL_LOCAL_LOCAL_RUNTIME_H_
