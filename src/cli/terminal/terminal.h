@@ -72,7 +72,7 @@ Result<std::optional<std::string>> AskOn(int fd, const std::function<Status()>& 
 int PrintError(std::ostream& err, const Error& error);
 void PrintWarning(std::ostream& err, std::string_view message);
 
-// Protects a terminal from text that others wrote: every text passes through it last.
+// Protects a terminal from text of others: every text passes through it last.
 //
 //   OutputBuffer buffer(STDOUT_FILENO);
 //   TerminalFilter filter(&buffer, STDOUT_FILENO);

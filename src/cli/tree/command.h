@@ -31,9 +31,9 @@
 // </example>
 // clang-format on
 //
-// cli/commands.cc names every command once. A flag is declared where its value is stored;
-// properties that follow from its type (a switch, a whole number, text) are not repeated.
-// Thread-safety: not thread-safe; one tree per process, used by one thread.
+// cli/commands.cc names every command once. A flag is declared where its value is stored; what
+// follows from its type is not repeated. Thread-safety: not thread-safe; one tree per process, used
+// by one thread.
 
 #ifndef DOSSIER_CLI_TREE_COMMAND_H_
 #define DOSSIER_CLI_TREE_COMMAND_H_
@@ -56,8 +56,8 @@
 
 namespace dossier::cli {
 
-// The end of a command: the meaning of each exit code, and the report of a failure as a sentence on
-// stderr and, with --json, as an object on stdout, so that stdout always has exactly one.
+// The end of a command: the meaning of exit codes, and the report of a failure: a sentence on
+// stderr and, with --json, an object on stdout, which then has exactly one.
 //
 //   return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
 //   // {"schema":"dossier.error/1","error":{"code":"not_found","exit":4,"message":"…"}}
@@ -356,7 +356,7 @@ class CommandNode {
   mutable std::unique_ptr<Declaration> declared_;
 };
 
-// Returns true if a switch has an opposite that can undo it on the same line.
+// Returns true if a switch has an opposite on the same line.
 bool HasTwin(const Flag& flag);
 // Returns the flag that undoes another: "--no-json" for "json", "--colour" for "no-colour".
 std::string TwinOf(std::string_view long_name);
