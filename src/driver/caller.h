@@ -87,7 +87,7 @@ class Caller {
   Caller(model::Ledger& ledger, std::shared_ptr<const Clock> clock, RetryPolicy retry = {})
       : ledger_(ledger), clock_(std::move(clock)), retry_(std::move(retry)) {}
 
-  // Errors in `reply`: those of model::Gate; kCancelled; those of the hooks.
+  // Errors in `reply`: those of model::Gate and the hooks; kCancelled.
   Called Ask(const BoundModel& model, model::Request request, const CallHooks& hooks,
              const CancelToken& cancel, model::Stage stage = model::Stage::kNormal);
 
@@ -111,7 +111,7 @@ class Caller {
   model::UsageSum usage_;
 };
 
-// A call whose prompt is made from one named layout, with the user's sections in it.
+// A call with one named layout and the user's sections in it.
 struct LayoutSources {
   assembly::AssetFolders folders;
   SectionMakers makers;  // for sections that a user's layout adds

@@ -57,8 +57,8 @@ class MemoryPort {
   bool writes() const { return use_.writes == MemoryUse::Writes::kYes; }
 
   Result<memory::View> Snapshot(std::optional<memory::Seq> at = {}) const;
-  // Makes the request for a prompt: at most the store's character budget and `max_tokens` as
-  // counted by `counter`, which must outlive the request.
+  // Makes a prompt's request: at most the store's character budget and `max_tokens` by `counter`,
+  // which must outlive the request.
   memory::RenderRequest RequestFor(std::string_view query, const tokens::Counter& counter,
                                    std::int64_t max_tokens) const;
 
