@@ -43,8 +43,8 @@ struct Template {
 
 // Errors: kConfig with "FILE:LINE:COL: reason".
 Result<Template> ParseTemplate(std::string_view markdown, std::string_view file);
-// Renders in one pass; values are literal. `boundary` fences placeholders declared untrusted.
-// Errors: kConfig naming template and placeholder if a required value is missing.
+// Renders in one pass; values are literal. `boundary` fences untrusted placeholders. Errors:
+// kConfig naming template and placeholder if a required value is missing.
 Result<std::string> RenderTemplate(const Template& text,
                                    const std::map<std::string, std::string>& values,
                                    std::string_view boundary);
