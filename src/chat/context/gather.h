@@ -5,9 +5,9 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const Gathered gathered, context.Gather(need.run, limits, cancel));
 //   PlanTurn({.commands = gathered.commands, …}, stored, gathered.blocks, …);
 //
-// Templates are rendered and variables resolved anew in every call, only for commands that will
-// run. The journal stores the gathered blocks, so that an interrupted turn resumes without running
-// anything again. Thread-safety: may be called from many threads.
+// Each call renders templates and resolves variables anew, only for commands that will run. The
+// journal stores the blocks, so that an interrupted turn resumes without running anything again.
+// Thread-safety: may be called from many threads.
 
 #ifndef DOSSIER_CHAT_CONTEXT_GATHER_H_
 #define DOSSIER_CHAT_CONTEXT_GATHER_H_
