@@ -55,8 +55,8 @@ struct CodeNeeds {
 //   DOSSIER_RETURN_IF_ERROR(LoadFilter(filters.common(FileAccess::kReadWrite), …));
 //
 // A session's process id and descriptors are not known before it exists. The filters have markers
-// in their place, which Fill overwrites: about ten words, while assembling takes longer than all
-// other filter work. Thread-safety: not thread-safe; each process has its own copy.
+// in their place, which Fill overwrites: about ten words; assembling takes longer than all other
+// filter work. Thread-safety: not thread-safe; each process has its own copy.
 
 class SessionFilters {
  public:
@@ -142,9 +142,9 @@ struct IsolationReport {
 
 std::string_view LayerStateName(LayerState state);  // applied, unavailable, failed
 
-// Succeeds if every layer that strict mode needs is applied, or the mode is degraded. Layers that
-// the report does not list are not checked, so that the worker can check before the host has added
-// `watchdog`. Errors: kUnavailable (exit 12) naming the layer, the reason and the remedy.
+// Succeeds if every layer that strict mode needs is applied, or the mode is degraded. Unlisted
+// layers are not checked, so that the worker can check before the host adds `watchdog`. Errors:
+// kUnavailable (exit 12) naming the layer, the reason and the remedy.
 Status CheckRequired(const IsolationReport& report);
 
 // Runs `apply`, which returns a detail for the report, unless `disabled` names the layer, and
@@ -186,9 +186,9 @@ struct SessionLock {
   Millis session_cpu{0};
   // If set, replaces the limits of the options.
   const Limits* limits = nullptr;
-  // Starts the bridge's thread. Called after everything that a thread inherits (capabilities,
-  // landlock) is in place and before the filters, so that the thread has every wall except
-  // `seccomp-threads`. Empty: the thread already runs (then it lacks landlock) or there is none.
+  // Starts the bridge's thread. Called after all that a thread inherits (capabilities, landlock)
+  // and before the filters, so that the thread has every wall except `seccomp-threads`. Empty: the
+  // thread already runs (then it lacks landlock) or there is none.
   std::function<Status()> start_bridge;
 };
 
@@ -228,9 +228,9 @@ class IsolationPlan {
   // missing (the process must then end), or the error of start_bridge.
   Result<IsolationReport> LockSession(const SessionLock& lock);
 
-  // Call this in the zygote: forks and locks a child that tries to open a file, make a socket,
-  // exec, ptrace, fork and use the bridge (SelfTest does it in two steps). Errors: kUnavailable
-  // naming what succeeded despite an applied wall, or the missing layer that strict mode needs.
+  // In the zygote: forks and locks a child that tries to open a file, make a socket, exec, ptrace,
+  // fork and use the bridge (SelfTest does it in two steps). Errors: kUnavailable naming what
+  // succeeded despite an applied wall, or the missing layer that strict mode needs.
   Status RunSelfTest();
 
   const IsolationOptions& options() const;

@@ -60,8 +60,8 @@ struct ProgramPolicy {
   enum class Ipc { kAny, kNone } ipc = Ipc::kAny;
   // Without a pid namespace or landlock's scope, signals would reach every process of the user.
   enum class Signals { kAny, kNone } signals = Signals::kAny;
-  // kPretended: changes of owners and ids succeed without effect, because package managers ask for
-  // ids that a user namespace with one id does not have.
+  // kPretended: changes of owners and ids succeed without effect: package managers ask for ids that
+  // a user namespace of one id lacks.
   enum class Ids { kReal, kPretended } ids = Ids::kReal;
 };
 
@@ -77,10 +77,10 @@ std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy);
 // Thread-safety: pure functions.
 
 struct WatchPolicy {
-  // The process whose priority and processors the program cannot change, though both have one user.
+  // Its priority and processors cannot be changed by the program, though both have one user.
   pid_t keeper = 0;
-  // Memory in an unmapped descriptor is not visible anywhere. kNone: the call fails as on an older
-  // kernel without memfds, and programs go on without.
+  // Memory in an unmapped descriptor is invisible. kNone: the call fails as on an older kernel
+  // without memfds, and programs do without.
   enum class Memfds { kAny, kNone } memfds = Memfds::kAny;
 };
 
