@@ -83,8 +83,8 @@ struct Provider {
 };
 
 // The content of files in the format of data/models.yaml. A family is an entry whose name ends in
-// "*": it applies to every model of its provider whose name has that prefix and no own entry; the
-// longest name wins.
+// "*": it applies to its provider's models with that prefix and no own entry; the longest name
+// wins.
 struct CatalogData {
   std::vector<Entry> entries, families;
   std::vector<Provider> providers;
@@ -116,9 +116,9 @@ struct Choice {
   enum class AskServer { kNo, kYes } ask_server = AskServer::kNo;
 };
 
-// The price of a token read from the provider's cache, in nano-dollars. If the table has no such
-// price, it is the input price times the factor of the entry's cache rules, or, without such rules,
-// the input price itself, which is never less than the true price.
+// The price of a token read from the provider's cache, in nano-dollars. If the table has none, it
+// is the input price times the factor of the entry's cache rules, or, without such rules, the input
+// price, which is never less than the true price.
 struct CachedPrice {
   double nano_usd = 0;
   enum class From { kTable, kCacheRules, kInput } from = From::kTable;
