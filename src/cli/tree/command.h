@@ -71,7 +71,7 @@ enum class FailureForm { kText, kJson };
 // Converts a command's own flag --json.
 constexpr FailureForm FormOf(bool json) { return json ? FailureForm::kJson : FailureForm::kText; }
 
-// Prints the failure without secrets. Returns the error's exit code.
+// Prints without secrets. Returns the error's exit code.
 int Fail(const Error& error, FailureForm form, std::ostream& out, std::ostream& err);
 
 inline constexpr int kExitDifferences = 15;  // a check found differences
@@ -113,13 +113,12 @@ class CommandNode;
 class Interrupt;
 struct GlobalFlags;
 
-// A possible word at the cursor, and its meaning.
+// A possible word at the cursor.
 struct Completion {
   std::string word, about;
 };
 
-// The input for the names that completion offers: the configuration selected by the flags, and the
-// commands.
+// The input of completion: the configuration selected by the flags, and the commands.
 struct CompletionContext {
   const GlobalFlags& flags;
   const CommandNode& root;
@@ -187,7 +186,7 @@ class Flag {
   const std::vector<std::string>& short_names() const { return short_; }  // without dashes
   const std::vector<std::string>& long_names() const { return long_; }
   const std::vector<std::string>& former_names() const { return former_; }  // with dashes
-  // Returns true if `word` ("-m", "--model") is one of its names, including former ones.
+  // True if `word` ("-m", "--model") is one of its names, including former ones.
   bool Is(std::string_view word) const;
 
   const FlagTarget& to() const { return to_; }
@@ -274,7 +273,7 @@ inline Result<int> AsExitCode(const Status& done) {
 }
 
 // `declare` binds flags to a fresh `Given`; `run` gets it after the command line is parsed. It
-// returns a Status or an exit code; an error is reported and becomes the exit code.
+// returns a Status or an exit code; an error is reported and gives the exit code.
 template <typename Given, typename Outcome>
 Binding Bind(void (*declare)(Flags& flags, Given& to),
              Outcome (*run)(const Given& given, Context& context)) {
@@ -291,8 +290,8 @@ struct Command {
   std::string_view examples;  // one line each, followed by an indented line that explains it
   Binding binding;            // empty: one of `commands` must be named
   std::vector<Command> commands;
-  // kLeft: it neither waits nor starts anything, so Ctrl-C simply ends it. kOrder: a signal is the
-  // normal way to end it, so its own exit code counts.
+  // kLeft: it neither waits nor starts anything, so Ctrl-C simply ends it. kOrder: a signal
+  // normally ends it, so its own exit code counts.
   enum class Signals : std::uint8_t { kTakenOver, kLeft, kOrder } signals = Signals::kTakenOver;
   // kYes: it also runs if none of `commands` is named.
   enum class Alone : std::uint8_t { kNo, kYes } alone = Alone::kNo;
@@ -300,8 +299,8 @@ struct Command {
   enum class Listed : std::uint8_t { kYes, kNo } listed = Listed::kYes;
 };
 
-// A command at its place in the tree. Flags are declared on first use, because most calls need
-// those of one command only.
+// A command at its place in the tree. Flags are declared on first use: most calls need those of one
+// command.
 class CommandNode {
  public:
   explicit CommandNode(Command command, const CommandNode* above = nullptr);
@@ -313,7 +312,7 @@ class CommandNode {
   std::string_view summary() const { return command_.summary; }
   std::string_view examples() const { return command_.examples; }
   bool listed() const { return command_.listed == Command::Listed::kYes; }
-  // Returns true if a subcommand must be named.
+  // True if a subcommand must be named.
   bool needs_below() const { return !below_.empty() && command_.alone == Command::Alone::kNo; }
   Command::Signals signals() const;
   const CommandNode* above() const { return above_; }
