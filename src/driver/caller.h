@@ -9,9 +9,9 @@
 //
 // Drivers write their own journal events in the hooks. Hooks run in the same order for all drivers.
 //
-// Thread-safety: all methods from any thread. Ask blocks its caller. The hooks leaves, on_delta and
-// on_retry run on the network thread, the other hooks on the caller's. Ownership: the ledger must
-// outlive this object, which must outlive the requests given to Submit.
+// Thread-safety: all methods from any thread. Ask blocks its caller. leaves, on_delta and on_retry
+// run on the network thread, other hooks on the caller's. Ownership: the ledger must outlive this,
+// and this the requests given to Submit.
 
 #ifndef DOSSIER_DRIVER_CALLER_H_
 #define DOSSIER_DRIVER_CALLER_H_

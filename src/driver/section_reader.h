@@ -54,7 +54,7 @@ class SectionReader {
   // Returns the sections that have content; those with source text, var or template need none.
   // `given` holds the --source values by section: "@FILE", "-" (`in`), "text:TEXT", "dir:PATH" or a
   // folder. Errors: kUsage (a bad --source), kNotFound ("section files: src/x.cc not found; …"),
-  // kConfig (a file that does not hold what its section needs).
+  // kConfig (a file that does not suit its section).
   Result<std::vector<assembly::Section>> ReadAll(const std::map<std::string, std::string>& given,
                                                  std::istream& in);
   // Reads one section from its declared source and appends it to `out`. Errors: as ReadAll.
