@@ -119,8 +119,8 @@ Frozen Freeze(std::string_view system_text, std::span<const DeclaredCommand> com
 Frozen Compose(std::string_view system_text, std::string_view context, ContextRecord record,
                const tokens::Counter& counter);
 
-// Splits the system message in two parts, even if its blocks are not at its end or no record gives
-// their place: everything around the blocks is text.
+// Splits the system message even if its blocks are not at its end or no record gives their place:
+// everything around the blocks is text.
 SystemHalves PartsAround(const Stored& stored);
 
 // A block of a context, with its name.
@@ -149,8 +149,8 @@ struct Refreshed {
 // and those of --exec stay, or all stay in place.
 enum class OtherBlocks { kGo, kStay };
 
-// Keeps the system text of `stored` and replaces its context. For a conversation without a system
-// message, the configured `system_text` is not used: the stored state wins.
+// Keeps the system text of `stored` and replaces its context. Without a stored system message, the
+// configured `system_text` is not used: the stored state wins.
 Refreshed Refresh(const Stored& stored, std::span<const DeclaredCommand> commands,
                   std::span<const ContextBlock> blocks, std::string_view now,
                   const tokens::Counter& counter, OtherBlocks others = OtherBlocks::kGo);
