@@ -76,7 +76,7 @@ struct HandedAnswer {
   enum class Form { kAnswerDict, kSubmit, kFinal, kFinalVar, kPartial } form = Form::kFinal;
   std::string text;
   std::optional<Json> value;  // if it is JSON
-  // Numbers that JSON cannot hold (more than 64 bits, inf, nan) are strings in `value`.
+  // Numbers beyond JSON (over 64 bits, inf, nan) are strings in `value`.
   bool numbers_as_text = false;
 };
 
@@ -190,10 +190,10 @@ class Session {
  public:
   virtual ~Session() = default;  // as Close
   // Runs one block to its end. Exceptions of the code are reported in BlockResult, not as errors.
-  // So is a block that stopped when `options.cancel` fired: kInterrupted with its output and draft,
-  // or the answer that it submitted just then. Errors: kDied after the third death of the worker in
-  // this session, kProtocol, kUnavailable; kCancelled if nothing was running yet, or if the code
-  // did not stop and its worker was killed.
+  // So is a block stopped by `options.cancel`: kInterrupted with its output and draft, or the
+  // answer submitted just then. Errors: kDied after the worker's third death in this session,
+  // kProtocol, kUnavailable; kCancelled if nothing ran yet, or if the code did not stop and its
+  // worker was killed.
   virtual Result<BlockResult> Run(std::string_view code, const BlockOptions& options,
                                   BridgeHandler& handler) = 0;
   // Compiles the code without running it.

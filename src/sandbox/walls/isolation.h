@@ -17,7 +17,7 @@
 //     auto report = plan.LockSession(lock);           // an error: tell the host, then _exit
 //   }
 //
-// Thread-safety: not thread-safe; each process of the chain uses its own copy on one thread.
+// Thread-safety: each process of the chain uses its own copy on one thread.
 
 #ifndef DOSSIER_SANDBOX_WALLS_ISOLATION_H_
 #define DOSSIER_SANDBOX_WALLS_ISOLATION_H_
@@ -56,7 +56,7 @@ struct CodeNeeds {
 //
 // A session's process id and descriptors are not known before it exists. The filters have markers
 // in their place, which Fill overwrites: about ten words; assembling takes longer than all other
-// filter work. Thread-safety: not thread-safe; each process has its own copy.
+// filter work. Thread-safety: one thread; each process has its own copy.
 
 class SessionFilters {
  public:
@@ -224,13 +224,13 @@ class IsolationPlan {
   void EnterSession();
 
   // Closes every wall around the calling process, before any foreign code, on the interpreter's
-  // thread. This cannot be undone. Errors: kUnavailable if a layer that strict mode needs is
-  // missing (the process must then end), or the error of start_bridge.
+  // thread. This cannot be undone. Errors: kUnavailable if strict lacks a layer (the process must
+  // then end), or that of start_bridge.
   Result<IsolationReport> LockSession(const SessionLock& lock);
 
   // In the zygote: forks and locks a child that tries to open a file, make a socket, exec, ptrace,
   // fork and use the bridge (SelfTest does it in two steps). Errors: kUnavailable naming what
-  // succeeded despite an applied wall, or the missing layer that strict mode needs.
+  // succeeded despite an applied wall, or the layer that strict lacks.
   Status RunSelfTest();
 
   const IsolationOptions& options() const;
@@ -258,7 +258,7 @@ class SelfTest {
 
   // Waits for the child to end. Errors: kUnavailable. "sandbox: the self test opened /etc/passwd
   // although …" if an attempt succeeded although an applied layer refuses it; LockSession's error
-  // if a layer that strict mode needs is missing.
+  // if strict lacks a layer.
   Status Finish();
 
  private:
