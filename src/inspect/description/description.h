@@ -173,8 +173,8 @@ struct Field {
   std::uint32_t present = 0;  // in `sampled` records
   std::uint32_t sampled = 0;
   std::string example;  // first non-empty value, at most 40 chars, cleaned and redacted
-  // For small models: all distinct values of the sampled records if there are at most 12, in
-  // first-seen order, each cleaned and at most 40 chars; otherwise empty.
+  // For small models: the distinct values of the sampled records if at most 12, in first-seen
+  // order, each cleaned and at most 40 chars; else empty.
   std::vector<std::string> values;
   std::optional<double> min, max;  // of numbers
   std::optional<NumberStyle> style;
@@ -313,8 +313,8 @@ struct Description {
   std::optional<std::string> read_error;
 };
 
-// Returns true if code gets records of this text: by its format, or because it is a JSON object
-// with a list of records (GeoJSON, an API reply). False for a text that is more than its records.
+// True if code gets records of this text: by its format, or because it is a JSON object with a list
+// of records (GeoJSON, an API reply). False for a text that is more than its records.
 bool HasRecords(const Description& description);
 // Returns true if the field names and their order are equal, whatever their types.
 bool HaveSameFields(const Description& one, const Description& other);
