@@ -127,8 +127,8 @@ struct CachedPrice {
 std::optional<CachedPrice> CachedPriceOf(const Entry& entry);
 
 // Returns the cost of `usage` by the entry's prices, in nano-dollars; unset if the price of input
-// or output is unknown. Cached and written tokens are part of `usage.input`. Tokens written to the
-// cache at a price that the cache rules lack cost the most that any provider charges.
+// or output is unknown. Cached and written tokens are part of `usage.input`. A cache write without
+// a price in the cache rules costs the most that any provider charges.
 std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry);
 
 // Returns the most that tokens of `request` can cost: nothing is read from the provider's cache,

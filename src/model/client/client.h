@@ -147,10 +147,10 @@ class Sink {
 // A connection to one provider. Submit never blocks, and never calls the sink before it returns;
 // the sink gets deltas, then a Reply or an Error, once.
 //
-// Ownership: the last reference to a client must be released on a thread other than the client's
-// own, because the destructor waits for that thread. So no sink may own the client that calls it (a
-// Gate ensures this for its sinks). Errors: kAuth, kRateLimited, kTimeout, kNetwork, kTooLong,
-// kConfig (unknown model), kCancelled.
+// Ownership: the last reference must be released on another thread than the client's own, because
+// the destructor waits for that thread. So no sink may own the client that calls it (a Gate ensures
+// this for its sinks). Errors: kAuth, kRateLimited, kTimeout, kNetwork, kTooLong, kConfig (unknown
+// model), kCancelled.
 class Client {
  public:
   virtual ~Client() = default;
