@@ -385,7 +385,8 @@ std::string CauseOf(const AskedTask& asked, const Row& row) {
   for (const char* words : {"i cannot", "i can't", "i'm sorry", "i am unable", "not able to"}) {
     if (lower.find(words) != std::string::npos) return "refusal";
   }
-  // Fewer tokens than the window has: nothing read it. Sets without token counts cannot show this.
+  // Less than half of the context's tokens: it was not read. Sets without token counts cannot show
+  // it.
   std::int64_t window = 0;
   for (const ContextFile& file : asked.task.contexts) window += file.tokens;
   const bool unread =
