@@ -385,8 +385,7 @@ std::string CauseOf(const AskedTask& asked, const Row& row) {
   for (const char* words : {"i cannot", "i can't", "i'm sorry", "i am unable", "not able to"}) {
     if (lower.find(words) != std::string::npos) return "refusal";
   }
-  // Less than half of the context's tokens: it was not read. Sets without token counts cannot show
-  // it.
+  // Under half of the context's tokens: it was not read. Sets without token counts cannot show it.
   std::int64_t window = 0;
   for (const ContextFile& file : asked.task.contexts) window += file.tokens;
   const bool unread =
