@@ -1,5 +1,5 @@
-// Lists and searches the conversations of a folder with a SQLite file in the cache folder, which
-// may be deleted at any time.
+// Lists a folder's conversations and searches their full text: a SQLite file in the cache folder,
+// which may be deleted at any time.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Index index, Index::Open(folder, cache_folder));
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<Listed> list, index.List({.limit = 20}));
