@@ -22,10 +22,10 @@ std::int64_t WithMargin(std::int64_t tokens, double margin) {
   return tokens::Count{.tokens = tokens, .margin = margin}.upper();
 }
 
-// The most tokens that are within `budget` with the margin added.
+// Returns the most tokens that stay within `budget` with the margin added.
 std::int64_t WithoutMargin(std::int64_t budget, double margin) {
   auto tokens = static_cast<std::int64_t>(std::floor(static_cast<double>(budget) / (1.0 + margin)));
-  // Rounding may leave it one off, and the guarantee counts with upper().
+  // Rounding may be off by one, and the guarantee uses upper().
   while (tokens > 0 && WithMargin(tokens, margin) > budget) --tokens;
   while (WithMargin(tokens + 1, margin) <= budget) ++tokens;
   return tokens;
@@ -52,7 +52,7 @@ Result<BudgetNumbers> ResolveBudget(const Layout& layout, const Budget& budget,
   return out;
 }
 
-// One assembly, step by step.
+// Assembles one prompt, step by step.
 class Assembler {
  public:
   Assembler(const Layout& layout, const BudgetNumbers& budget, const Capability& capability,
@@ -146,7 +146,7 @@ class Assembler {
     tally_ = CountRequest(arranged_.messages, capability_, counter_);
   }
 
-  // As ArrangeAndCount, while all present parts are uncut: finds the blank lines that join them.
+  // As ArrangeAndCount, while all present parts are uncut; finds the blank lines that join them.
   void ArrangeUncut() {
     ArrangeAndCount();
     const std::int64_t blank_line = counter_.CountText("\n\n").tokens;
@@ -166,7 +166,7 @@ class Assembler {
 
   std::int64_t Excess() const { return tally_.total() - budget_.allowance; }
 
-  // The most tokens the layout allows the part, its frame included.
+  // Returns the most tokens that the layout allows the part, including its frame.
   static std::int64_t TokenCap(const Part& part) {
     if (part.fixed()) return kNoCap;
     return std::min(part.rule->cap.value_or(kNoCap), part.rule->tokens.value_or(kNoCap));
@@ -178,8 +178,8 @@ class Assembler {
     });
   }
 
-  // Tokens that are not for sharing: framing, lead and fillers, and all fixed parts. What the
-  // arrangement adds to the sum of its parts is known once it has been counted with all of them.
+  // Returns tokens that are not shared out: framing, lead and fillers, and all fixed parts. What
+  // the arrangement adds to the sum of its parts is only known after counting them together.
   std::int64_t FixedTokens() const {
     std::int64_t shared = 0;
     for (const Part& part : parts_) {
@@ -187,7 +187,7 @@ class Assembler {
       shared += part.full.tokens + part.joint;
     }
     const std::int64_t fixed = tally_.total() - shared;
-    // Sums may exceed the count of the whole, which must not make fixed parts look smaller.
+    // The sum may exceed the count of the whole, which must not make fixed parts look smaller.
     std::int64_t least = capability_.tokens_per_request;
     for (const Part& part : parts_) {
       if (part.present() && part.fixed()) least += part.full.tokens;
@@ -201,7 +201,7 @@ class Assembler {
       part.least = LeastGrant(part, fit_);
       cascade_.push_back(&part);
     }
-    // Ties go by layout order, whatever the zone.
+    // Ties go by layout order, regardless of zone.
     std::stable_sort(cascade_.begin(), cascade_.end(),
                      [](const Part* a, const Part* b) { return a->place < b->place; });
     std::vector<BudgetDemand> demands;
@@ -210,7 +210,7 @@ class Assembler {
     const std::vector<std::size_t> order = CascadeOrder(demands);
     for (std::size_t i = 0; i < order.size(); ++i) cascade_[i] = by_place[order[i]];
 
-    // A dropped part takes its joints and its framing with it: the others share anew.
+    // A dropped part removes its joints and its framing too, so the others share again.
     while (true) {
       DOSSIER_RETURN_IF_ERROR(MakeRoomForRequired());
       DOSSIER_ASSIGN_OR_RETURN(const Shared shared, ShareOnce(by_place));
@@ -245,7 +245,7 @@ class Assembler {
     return result;
   }
 
-  // The least that required parts which may be cut have to get.
+  // Returns the least tokens for required parts that may be cut.
   std::int64_t RequiredFloors() const {
     std::int64_t tokens = 0;
     for (const Part& part : parts_) {
@@ -256,8 +256,8 @@ class Assembler {
     return tokens;
   }
 
-  // Optional parts also cost framing, joints and repairs. Where that leaves too little for what is
-  // required, they go, the least worth first.
+  // Optional parts also cost framing, joints and repairs. If too little is left for required parts,
+  // optional ones are dropped, the least valuable first.
   Status MakeRoomForRequired() {
     while (FixedTokens() + RequiredFloors() > budget_.allowance) {
       Part* loser = FindLoser();
@@ -285,7 +285,7 @@ class Assembler {
     return out;
   }
 
-  // Fits `part` to `grant` tokens, its joint included. False if not even the least fits.
+  // Fits `part` to `grant` tokens, including its joint. Returns false if not even the least fits.
   bool Refit(Part* part, std::int64_t grant) {
     const std::int64_t room = std::min(grant - part->joint, TokenCap(*part));
     std::optional<Fitted> fitted = FitTo(*part, room, fit_);
@@ -308,7 +308,7 @@ class Assembler {
     return {};
   }
 
-  // The whole as rendered decides; joints and repairs may have added to it.
+  // The rendered whole decides; joints and repairs may have added to it.
   Status ShrinkUntilItFits() {
     ArrangeAndCount();
     while (Excess() > 0) {
@@ -324,7 +324,7 @@ class Assembler {
     return {};
   }
 
-  // The part that gives way: cut ones before whole ones, low priority before high, later before
+  // Returns the part to shrink: cut ones before whole ones, low priority before high, later before
   // earlier.
   Part* FindLoser() {
     Part* loser = nullptr;
@@ -339,10 +339,10 @@ class Assembler {
     return loser;
   }
 
-  // What whole lines, items and turns left unused goes once more to who is cut. A history takes no
-  // part: its rest is what keeps its cut point, and with it the cache, in place.
+  // Gives tokens that whole lines, items and turns left unused to parts that are cut. A history is
+  // excluded: its unused tokens keep its cut point, and with it the cache, in place.
   void UseWhatIsLeft() {
-    // The second round is for what the first one left because of joints that did not come about.
+    // The second round uses what the first one left because of joints that did not occur.
     for (int round = 0; round < 2; ++round) {
       for (Part* part : cascade_) {
         if (Excess() >= 0) return;
@@ -359,13 +359,13 @@ class Assembler {
         returns ? -capability_.tokens_per_message - counter_.CountText("\n\n").tokens
                 : part->fitted.tokens + part->joint;
     std::int64_t grant = had - Excess();
-    // Most of what was dropped is known not to fit without a look at its text.
+    // Most dropped parts are known not to fit without examining their text.
     if (grant < part->least) return;
     const Fitted before = part->fitted;
     const PartOutcome outcome = part->outcome;
     const std::string_view reason = part->reason;
     bool arranged = false;
-    // Repairs that quote a text make it grow by more than its own tokens, so one try may be too
+    // Repairs that quote a text make it grow by more than its own tokens, so one try may go too
     // far.
     for (int tries = 0; tries < kMaxGrowths; ++tries) {
       if (!Refit(part, grant) || part->fitted.tokens <= before.tokens) break;
@@ -384,7 +384,7 @@ class Assembler {
     if (arranged) ArrangeAndCount();
   }
 
-  // Sizes, largest first, and the budget that would do.
+  // Returns an error with sizes, largest first, and the budget that would suffice.
   tl::unexpected<Error> OverBudget() {
     std::vector<const Part*> sizes;
     for (const Part& part : parts_) {
@@ -397,7 +397,7 @@ class Assembler {
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", part->rule->name,
                           GroupCount(part->full.tokens));
     }
-    // What they need is counted without all others.
+    // Counts what they need without all others.
     for (Part& part : parts_) {
       if (part.full.tokens == 0) continue;
       TakeFull(&part);
@@ -415,7 +415,7 @@ class Assembler {
         more_room, sizes.empty() ? "the prompt" : sizes.front()->rule->name, list);
   }
 
-  // Who gets the messages may change their texts.
+  // The receiver of the messages may change their texts.
   static void ForgetCounts(Messages* messages) {
     for (Block& block : messages->system) block.measured.reset();
     for (Turn& turn : messages->turns) {

@@ -75,7 +75,7 @@ struct Assembled {
   std::int64_t tokens = 0;  // of the whole request, including framing
   bool tokens_exact = false;
   std::int64_t headroom = 0;  // tokens left in the budget
-  // Whether the first token of one call is awaited before others with this prefix are sent.
+  // kYes: the first token of one call is awaited before others with this prefix are sent.
   LayoutCache::WarmFirst warm_first = LayoutCache::WarmFirst::kNo;
 };
 

@@ -9,10 +9,10 @@
 namespace dossier::driver {
 namespace {
 
-// Keeps the text, passes it on, and lets one thread wait for the end.
+// Collects the text, passes it on, and lets one thread wait for the end.
 class WaitingSink final : public model::Sink {
  public:
-  // `left`: whether an attempt has left; shared by the attempts of one call.
+  // `left` tells if an attempt was sent; the attempts of one call share it.
   WaitingSink(const CallHooks& hooks, const RetryPolicy& retry, const Clock& clock, bool& left)
       : hooks_(hooks), retry_(retry), clock_(clock), left_(left) {}
 
@@ -45,7 +45,7 @@ class WaitingSink final : public model::Sink {
     return std::move(*reply_);
   }
 
-  // After Wait.
+  // Call this after Wait.
   std::string TakePartial() { return std::move(partial_); }
   std::optional<Clock::Steady> first_text() const { return first_text_; }
 
@@ -61,7 +61,7 @@ class WaitingSink final : public model::Sink {
   std::optional<Result<model::Reply>> reply_;
 };
 
-// Hands what happens to functions.
+// Passes events to functions.
 class FunctionSink final : public model::Sink {
  public:
   FunctionSink(std::function<void()> sending, std::function<void(Result<model::Reply>)> done)

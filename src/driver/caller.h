@@ -7,12 +7,11 @@
 //   if (!called.reply) Keep(called.partial);       // what had arrived when it broke
 //   Print(caller.usage().total.input);
 //
-// The journal's events belong to the driver, so the driver writes them in the hooks. The order in
-// which hooks run is the same for all drivers.
+// Drivers write their own journal events in the hooks. Hooks run in the same order for all drivers.
 //
-// Thread-safety: all methods may be called from any thread. Ask blocks its caller. The hooks
-// leaves, on_delta and on_retry run on the network thread, the other hooks on the caller's.
-// Ownership: the ledger must outlive this object, which must outlive the requests given to Submit.
+// Thread-safety: all methods from any thread. Ask blocks its caller. leaves, on_delta and on_retry
+// run on the network thread, other hooks on the caller's. Ownership: the ledger must outlive this,
+// and this the requests given to Submit.
 
 #ifndef DOSSIER_DRIVER_CALLER_H_
 #define DOSSIER_DRIVER_CALLER_H_
@@ -34,13 +33,13 @@
 
 namespace dossier::driver {
 
-// How long a driver waits for an unavailable provider, after the gate's own retries.
+// The time that a driver waits for an unavailable provider, after the gate's own retries.
 //
 //   RetryPolicy{}                               // not at all: what the gate reports is the result
 //   RetryPolicy{.max_wait = Millis(3'600'000)}  // 5 s, doubled up to 5 minutes, an hour together
 //
-// A single request of a user fails at once, so that the user can act. A run of several hours
-// outlasts an outage of an hour. Thread-safety: plain data and functions.
+// A single request fails at once, so that the user can act. A run of hours outlasts an hour's
+// outage. Thread-safety: plain data and functions.
 
 struct RetryPolicy {
   Millis max_wait{0};   // total of all waits after the gate's own retries; 0: never retries
@@ -68,11 +67,11 @@ struct Called {
 
 // Functions that are called in this order. Each may be empty.
 struct CallHooks {
-  // Called before anything is sent. If it fails, the call fails with its error and nothing is sent.
+  // Called before anything is sent. Its error becomes the call's, and nothing is sent.
   std::function<Status(const model::Request& request)> sending;
-  // Called when the first attempt is about to be sent, which may be long after it was submitted.
-  // Not called for a request that is refused or cancelled before, nor for one that a gate answers
-  // by itself. Runs on the network thread or the caller's; must not block.
+  // Called when the first attempt is about to be sent, perhaps long after it was submitted. Not
+  // called for a request that is refused or cancelled before, or that a gate answers by itself.
+  // Runs on the network thread or the caller's; must not block.
   std::function<void()> leaves;
   // Called while the request is under way: for work that need not delay it.
   std::function<void()> sent;
@@ -88,7 +87,7 @@ class Caller {
   Caller(model::Ledger& ledger, std::shared_ptr<const Clock> clock, RetryPolicy retry = {})
       : ledger_(ledger), clock_(std::move(clock)), retry_(std::move(retry)) {}
 
-  // Errors in `reply`: those of model::Gate; kCancelled; those of the hooks.
+  // Errors in `reply`: those of model::Gate and the hooks; kCancelled.
   Called Ask(const BoundModel& model, model::Request request, const CallHooks& hooks,
              const CancelToken& cancel, model::Stage stage = model::Stage::kNormal);
 
@@ -112,7 +111,7 @@ class Caller {
   model::UsageSum usage_;
 };
 
-// A call whose prompt is made from one named layout, with the user's sections in it.
+// A call with one named layout and the user's sections in it.
 struct LayoutSources {
   assembly::AssetFolders folders;
   SectionMakers makers;  // for sections that a user's layout adds

@@ -5,8 +5,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const memory::View view, memory.Snapshot());
 //   memory::Render(view, memory.limits(), memory.RequestFor(question, *counter, tokens));
 //
-// A driver decides what it remembers and under which name; everything that touches the store goes
-// through here. Thread-safety: all methods may be called from any thread; the store is thread-safe.
+// A driver decides what it remembers and under which name; all access to the store is here.
+// Thread-safety: all methods from any thread; the store is thread-safe.
 
 #ifndef DOSSIER_DRIVER_MEMORY_PORT_H_
 #define DOSSIER_DRIVER_MEMORY_PORT_H_
@@ -57,8 +57,8 @@ class MemoryPort {
   bool writes() const { return use_.writes == MemoryUse::Writes::kYes; }
 
   Result<memory::View> Snapshot(std::optional<memory::Seq> at = {}) const;
-  // Makes the request for a prompt: at most the store's character budget and `max_tokens` as
-  // counted by `counter`, which must outlive the request.
+  // Makes a prompt's request: at most the store's character budget and `max_tokens` by `counter`,
+  // which must outlive the request.
   memory::RenderRequest RequestFor(std::string_view query, const tokens::Counter& counter,
                                    std::int64_t max_tokens) const;
 

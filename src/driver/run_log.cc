@@ -41,7 +41,7 @@ Status RunLog::Record(std::string_view type, JsonObject data, std::int64_t call,
   if (keeps()) {
     if (const Status kept = keep(); !kept) failure_ = kept.error();
   }
-  // A body that could not be kept ends such a run with the next event.
+  // If a body cannot be stored, such a run ends with the next event.
   if (ends && failure_) return tl::unexpected(*failure_);
   ++seq_;
   if (!setting_.watch) return {};
@@ -63,7 +63,7 @@ Json RunLog::Body(std::string_view text) {
     if (body) return std::move(*body);
     failure_ = body.error();
   }
-  // Without a store the event keeps the start: enough for whoever watches.
+  // Without a store the event holds the start: enough for a watcher.
   const std::size_t most = std::min(text.size(), store::Journal::kInlineLimit);
   return JsonObject{{"text", text.substr(0, utf8::FloorBoundary(text, most))},
                     {"bytes", text.size()}};

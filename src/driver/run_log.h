@@ -8,8 +8,8 @@
 // that depends on it ends (kEnds: Start and Add fail); others go on (kTold): `failure` has the
 // error, the journal is not tried again, and the watcher still sees events.
 //
-// Thread-safety: all methods may be called from any thread. Events have one order, the same for the
-// journal and the watcher. The watcher is called under the lock, so it must not add events.
+// Thread-safety: all methods from any thread. Events have one order, the same for the journal and
+// the watcher. The watcher is called under the lock, so it must not add events.
 
 #ifndef DOSSIER_DRIVER_RUN_LOG_H_
 #define DOSSIER_DRIVER_RUN_LOG_H_

@@ -86,7 +86,7 @@ Result<std::vector<assembly::Block>> BlocksOf(const LayoutSection& rule, const J
   return blocks;
 }
 
-// A list of {role, content} or {role, blocks}, or canonical messages with such `turns`.
+// Reads a list of {role, content} or {role, blocks}, or canonical messages with such `turns`.
 Status TakeTurns(const LayoutSection& rule, const Json& json, Section* section) {
   const Json* list = Find(json, "turns") ? Find(json, "turns") : &json;
   if (!list->is_array()) return Unfit(rule, "a history is a JSON list of turns");
@@ -114,7 +114,7 @@ Status TakeTools(const LayoutSection& rule, const Json& json, Section* section) 
   return {};
 }
 
-// Items are lines, or a JSON list of texts or {text, priority}.
+// Reads items: lines, or a JSON list of texts or {text, priority}.
 Status TakeItems(const LayoutSection& rule, std::string_view content, Section* section) {
   if (!TrimSpace(content).starts_with('[')) {
     for (const std::string_view line : Split(content, '\n')) {
@@ -133,7 +133,7 @@ Status TakeItems(const LayoutSection& rule, std::string_view content, Section* s
   return {};
 }
 
-// `content` in the form that the section needs.
+// Converts `content` to the form that the section needs.
 Result<Section> MakeSection(const LayoutSection& rule, std::string content, Json provenance) {
   Section section{.name = rule.name, .provenance = std::move(provenance)};
   const bool as_json = rule.source == "tools" || rule.source == "history" || rule.source == "data";
@@ -181,15 +181,15 @@ Filled FilledBy(const LayoutSection& rule) {
   return source ? source->filled : Filled::kByMaker;
 }
 
-// Whose content is read or made, and not the driver's to give: by its source, or by a path or
-// value that its declaration names.
+// Returns true if the content is read or made here instead of by the driver: because of its source,
+// or of a path or value in its declaration.
 bool IsFromOutside(const LayoutSection& rule) {
   if (FilledBy(rule) == Filled::kByLayout) return false;
   if (FilledBy(rule) != Filled::kByDriver) return true;
   return Find(rule.with, "path") != nullptr || Find(rule.with, "value") != nullptr;
 }
 
-// Whether the built-in layout has this section from this source: then the driver fills it.
+// Returns true if the built-in layout has this section with this source: then the driver fills it.
 bool IsBuiltIn(const LayoutSection& rule, const assembly::Layout& built_in) {
   return std::any_of(
       built_in.sections.begin(), built_in.sections.end(), [&](const LayoutSection& known) {
@@ -197,7 +197,7 @@ bool IsBuiltIn(const LayoutSection& rule, const assembly::Layout& built_in) {
       });
 }
 
-// Without sections where no built-in layout has the name that was looked for.
+// Returns a layout without sections if there is no built-in one with the name that was looked up.
 Result<assembly::Layout> BuiltInOf(const assembly::Layout& layout) {
   auto built_in = assembly::FindLayout(layout.found_as.empty() ? layout.name : layout.found_as, {});
   if (built_in || built_in.error().code != ErrorCode::kNotFound) return built_in;
@@ -207,7 +207,7 @@ Result<assembly::Layout> BuiltInOf(const assembly::Layout& layout) {
 }  // namespace
 
 Result<std::string> SectionReader::ReadPath(const LayoutSection& rule, const std::string& path) {
-  // By what it leads to: one file has many paths.
+  // Identified by its real file, because one file has many paths.
   std::error_code none;
   std::string place = std::filesystem::weakly_canonical(path, none).string();
   if (place.empty()) place = path;
@@ -267,7 +267,7 @@ Status SectionReader::ReadGiven(const LayoutSection& rule, const std::string& re
 Status SectionReader::ReadFiles(const LayoutSection& rule, const std::vector<std::string>& paths,
                                 std::vector<Section>* out) {
   sources::PackOptions options{.paths = paths, .counter = sources_.counter};
-  // All forms at once: which one fits is known only beside the other sections.
+  // All forms at once: the other sections determine which one fits.
   if (rule.fit == assembly::Fit::kFirstOf) options.forms = sources::PackOptions::Forms::kAll;
   auto packed = sources::Pack(options, sources_.cancel);
   if (!packed) {

@@ -11,8 +11,8 @@
 // driver's. For a built-in layout nothing is read.
 //
 // All sections of one prompt see one state of the files: each path is read once. Paths are relative
-// to the current folder. Whether a project's layout may be used at all is decided by the layout
-// lookup. Thread-safety: not thread-safe; one owner.
+// to the current folder. The layout lookup decides if a project's layout may be used at all.
+// Thread-safety: one owner.
 
 #ifndef DOSSIER_DRIVER_SECTION_READER_H_
 #define DOSSIER_DRIVER_SECTION_READER_H_
@@ -54,7 +54,7 @@ class SectionReader {
   // Returns the sections that have content; those with source text, var or template need none.
   // `given` holds the --source values by section: "@FILE", "-" (`in`), "text:TEXT", "dir:PATH" or a
   // folder. Errors: kUsage (a bad --source), kNotFound ("section files: src/x.cc not found; …"),
-  // kConfig (a file that does not hold what its section needs).
+  // kConfig (a file that does not suit its section).
   Result<std::vector<assembly::Section>> ReadAll(const std::map<std::string, std::string>& given,
                                                  std::istream& in);
   // Reads one section from its declared source and appends it to `out`. Errors: as ReadAll.

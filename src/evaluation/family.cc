@@ -6,7 +6,7 @@
 namespace dossier::evaluation {
 namespace {
 
-// For families that read the files anew for each task.
+// For families that read the files again for each task.
 class EachTime final : public Prover {
  public:
   EachTime(const Family& family, const TaskSet& set, const Relabel& relabel)

@@ -25,8 +25,8 @@
 namespace dossier::evaluation {
 namespace {
 
-// Writes a task set into a folder beside its place; the set appears under its name only when all of
-// it is there and was checked.
+// Writes a task set into a folder beside its final place; the set gets its final name only when it
+// is complete and checked.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(SetWriter writer, SetWriter::Begin("sets/a"));
 //   DOSSIER_RETURN_IF_ERROR(family.Generate(spec, writer));
@@ -34,11 +34,11 @@ namespace {
 //   …check it…
 //   DOSSIER_RETURN_IF_ERROR(writer.Publish());
 //
-// Without Publish nothing is left. Thread-safety: none; one owner.
+// Without Publish nothing is left. Thread-safety: not thread-safe; one owner.
 
 class SetWriter final : public TaskSink {
  public:
-  // Errors: kRefused if `folder` exists and holds anything; kPermission, kIo.
+  // Errors: kRefused if `folder` exists and is not empty; kPermission, kIo.
   static Result<SetWriter> Begin(const std::string& folder);
   SetWriter(SetWriter&& other) noexcept = default;
   SetWriter& operator=(SetWriter&&) = delete;
@@ -51,9 +51,9 @@ class SetWriter final : public TaskSink {
   void Refuse(std::string_view rule) override { ++manifest_.refused[std::string(rule)]; }
   void UsePool(const PoolInfo& pool) override { manifest_.pool = pool; }
 
-  // All that was made so far, as a set in its folder of now. Tasks may be changed before Publish.
+  // Returns all made so far as a set in its temporary folder. Tasks may change before Publish.
   Result<TaskSet> Finish(Manifest manifest);
-  // Writes `set` as it is now, and moves it to its place.
+  // Writes `set` in its current state, and moves it to its final place.
   Status Publish(const TaskSet& set);
 
  private:
@@ -66,8 +66,8 @@ class SetWriter final : public TaskSink {
   std::vector<Task> tasks_;
   std::set<std::string> ids_;
   UniqueFd fd_;
-  std::string open_;     // path of the file that is written; "": none
-  std::string pending_;  // bytes that wait to be written
+  std::string open_;     // path of the file being written; "": none
+  std::string pending_;  // bytes not written yet
   Sha256 hash_;
 };
 
@@ -149,25 +149,25 @@ Status SetWriter::Publish(const TaskSet& set) {
   DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(folder_ + "/manifest.json",
                                           ToPrettyJson(ManifestToJson(set.manifest)) + "\n"));
   std::error_code failed;
-  std::filesystem::remove(place_, failed);  // an empty folder that was there before
+  std::filesystem::remove(place_, failed);  // an empty folder that existed before
   std::filesystem::rename(folder_, place_, failed);
   if (failed) return MakeErrnoError(failed.value(), place_);
   folder_.clear();
   return {};
 }
 
-// How far a solver without a model may be above chance.
+// How far a solver without a model may exceed chance.
 constexpr double kMargin = 0.10;
-// Shares of wrong labels for which the gold is kept, as their names in a row.
+// Shares of wrong labels for which gold is stored, with their names in a row.
 constexpr std::pair<const char*, double> kStubShares[] = {{"0.1", 0.1}, {"0.5", 0.5}};
 
-// One family of a selection, with what differs from the defaults.
+// A family of a selection, with its differences from the defaults.
 struct Selected {
   std::string family;
   FamilySpec spec;
 };
 
-// A length that a family's windows have in the small selection: tokens, bytes or entries.
+// The length of a family's windows in the small selection: tokens, bytes or entries.
 struct Quick {
   std::string_view family;
   std::int64_t length, windows, questions;
@@ -207,7 +207,7 @@ Error Differ(const Task& task, const Json& b) {
                       ToJson(task.gold).substr(0, kShown), ToJson(b).substr(0, kShown))};
 }
 
-// The same texts; the order of a list of pairs or of values is not part of the answer.
+// Compares gold; the order of a list of pairs or values does not matter.
 bool SameGold(const Task& task, const Json& b) {
   std::vector<std::string> ours = StringsOf(&task.gold), theirs = StringsOf(&b);
   if (task.scorer == "pairs" || task.scorer == "list" || task.scorer == "set" ||
@@ -218,7 +218,7 @@ bool SameGold(const Task& task, const Json& b) {
   return ours == theirs;
 }
 
-// The second path over the window that is looked at, under several labellings.
+// The second path for the current window, with several labellings.
 class OpenWindow {
  public:
   OpenWindow(const Task& first, const TaskSet& set) : first_(first), set_(set) {}
@@ -229,7 +229,7 @@ class OpenWindow {
 
   Result<Json> Recompute(const Task& task) { return Under("", task, {}); }
 
-  // What counting the words of labels answers; "" where it has no single answer.
+  // Returns the answer from counting the words of labels; "" if there is no single answer.
   Result<std::string> Floor(const Task& task) {
     if (task.needs != Needs::kLabel || Labels().empty()) return Solve(Solver::kBlind, task, set_);
     const auto gold = Under("floor", task, ByWords(Labels()));
@@ -238,7 +238,7 @@ class OpenWindow {
     return tl::unexpected(gold.error());
   }
 
-  // The answer that a model which labels a known share of texts wrongly has to give.
+  // Adds the answer of a model that labels a known share of texts wrongly.
   Status AddStubGold(Task* task) {
     if (task->needs != Needs::kLabel || Labels().size() < 2) return {};
     for (const auto& [name, share] : kStubShares) {
@@ -250,7 +250,7 @@ class OpenWindow {
       if (gold) {
         task->stub_gold[name] = std::move(*gold);
       } else if (gold.error().code != ErrorCode::kCheckFailed) {
-        return tl::unexpected(gold.error());  // else: wrong labels leave no single answer
+        return tl::unexpected(gold.error());  // otherwise: wrong labels leave no single answer
       }
     }
     return {};
@@ -290,7 +290,7 @@ Status Prove(const CancelToken& cancel, TaskSet* set) {
     if (!window || !window->Has(task)) window.emplace(task, *set);
     set->manifest.chance += task.chance / static_cast<double>(set->tasks.size());
     const auto b = window->Recompute(task);
-    // A program that the proof needs is not on this machine: `check` says so.
+    // A program that the proof needs is missing on this machine; `check` reports that.
     if (!b && b.error().code == ErrorCode::kUnavailable) continue;
     if (!b) return tl::unexpected(b.error());
     if (!SameGold(task, *b)) return tl::unexpected(Differ(task, *b));
@@ -314,7 +314,7 @@ JsonObject Parameters(const std::vector<std::string>& families, const FamilySpec
           {"set", std::move(settings)}};
 }
 
-// Scores of one solver over the tasks that need meaning, against what chance would give.
+// Scores of one solver for the tasks that need meaning, compared with chance.
 struct Bound {
   std::vector<double> differences;
   double sum = 0;
@@ -323,7 +323,7 @@ struct Bound {
     differences.push_back(score - chance);
     sum += score;
   }
-  // The lower end of the 95 % interval of the mean difference.
+  // Returns the lower end of the 95 % interval of the mean difference.
   double Low() const {
     if (differences.size() < 2) return -1;
     const auto n = static_cast<double>(differences.size());
@@ -334,7 +334,7 @@ struct Bound {
   }
 };
 
-// The first texts of the windows that hold a label's word, for a finding.
+// Returns the first window texts that contain a label's word, for a finding.
 std::string LeakyItems(const TaskSet& set) {
   constexpr std::size_t kShown = 3;
   constexpr std::string_view kBody = " || Instance: ", kLabel = " || Label: ";

@@ -159,7 +159,7 @@ TEST_F(GenerateTest, PlantedFaultsOfLinesAreFound) {
   }
 }
 
-// EVL-3, section 6: an edited set is told by both hashes.
+// EVL-3, section 6: an edited set is reported with both hashes.
 TEST_F(GenerateTest, AnEditedSetIsRefused) {
   const auto set = Generate("aggregate", SpecOf(4096, 1, 2));
   ASSERT_TRUE(set);
@@ -301,7 +301,7 @@ TEST_F(GenerateTest, BadSpecsAreNamedWithTheWayOut) {
       << "nothing half-made is left";
 }
 
-// 5.1: damage of tasks.jsonl is told with its line.
+// 5.1: damage in tasks.jsonl is reported with its line.
 TEST_F(GenerateTest, DamagedSetsAreNamedByLine) {
   const auto set = Generate("pairs", SpecOf(4096, 1, 3));
   ASSERT_TRUE(set);

@@ -13,8 +13,8 @@ using Rule = ScoreReading (*)(const Task& task, std::string_view answer);
 
 struct Scorer {
   std::string_view name;
-  Rule official;  // null: a program or a model judges
-  Rule lenient;   // null: the official one is tolerant already
+  Rule official;  // null: a program or a model scores it
+  Rule lenient;   // null: the official one is already tolerant
 };
 
 constexpr Scorer kScorers[] = {

@@ -24,7 +24,7 @@ tl::unexpected<Error> Damaged(std::string_view what) {
   return MakeError(ErrorCode::kDamaged, "{}", what);
 }
 
-// A path that stays inside the set, whatever its manifest says.
+// Returns true if a path stays inside the set, whatever its manifest says.
 bool IsInside(std::string_view path) {
   return (path.starts_with(kContexts) || path.starts_with(kLabelled)) &&
          path.find("..") == std::string_view::npos && path.find('\0') == std::string_view::npos;
@@ -45,7 +45,7 @@ std::map<std::string, std::int64_t> CountsOf(const Json* value) {
   return counts;
 }
 
-// Hash and bytes of a file that may be larger than memory.
+// Hashes a file that may be larger than memory.
 Result<std::string> HashFile(const std::string& path) {
   struct stat info{};
   DOSSIER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, &info));
@@ -98,7 +98,7 @@ Result<Task> TaskFromJson(const Json& row, const std::map<std::string, ContextFi
         std::pair("scorer", &task.scorer)}) {
     DOSSIER_ASSIGN_OR_RETURN(*to, NeedText(row, key));
   }
-  // Runs name files after tasks.
+  // Runs use task ids in file names.
   if (task.id.empty() || task.id.find('/') != std::string::npos || task.id.starts_with('.')) {
     return Damaged("\"id\" is empty, begins with a dot or holds a slash");
   }

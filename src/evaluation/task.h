@@ -23,7 +23,7 @@
 
 namespace dossier::evaluation {
 
-// What an answer requires: a model that understands meaning, or only a program that counts well.
+// The requirement of an answer: a model that understands meaning, or a program that counts well.
 enum class Needs : std::uint8_t { kLabel, kStructure };
 
 std::string_view NeedsName(Needs needs);  // "label", "structure"

@@ -10,7 +10,7 @@
 namespace dossier::assembly {
 namespace {
 
-// Tool calls and their results belong together: providers refuse either one alone.
+// Keeps tool calls and their results together, because providers refuse either one alone.
 //
 //   std::vector<Turn> turns = PairTools(history, "history", &repairs);
 //
@@ -49,7 +49,7 @@ class Pairing {
     repairs_->push_back({"R-4", fmt::format("{}[{}]", section_, turn), std::move(text)});
   }
 
-  // Turn `i` as it may stand; gives the ids of the calls that turns i + 1 to `end` answer.
+  // Adds turn `i` in an allowed form; returns the ids of calls that turns i + 1 to `end` answer.
   std::set<std::string> AddCalls(const std::vector<Turn>& turns, std::size_t i, std::size_t end) {
     std::set<std::string> results, answered;
     for (std::size_t next = i + 1; next < end; ++next) {
@@ -75,8 +75,8 @@ class Pairing {
     return answered;
   }
 
-  // The results of turns `begin` to `end`: those of `open` calls as they are, others as text
-  // behind.
+  // Adds the results of turns `begin` to `end`: those of `open` calls unchanged, others as text
+  // after them.
   void AddResults(const std::vector<Turn>& turns, std::size_t begin, std::size_t end,
                   std::set<std::string> open) {
     std::vector<Block> strays;
@@ -106,10 +106,10 @@ class Pairing {
   std::vector<Turn> out_;
 };
 
-// `turns` in which every call has its result in the turns right behind it, and every result its
-// call before it. A call without a result and a result without a call stay as text, each reported
-// as R-4. Results keep their order and count; only where they stand apart from their call do they
-// become text. `section` is named in `repairs`.
+// Returns `turns` in which every call has its result in the turns right after it, and every result
+// its call before it. A call without a result and a result without a call become text, each
+// reported as R-4. Results keep their order and number; only those apart from their call become
+// text. `section` is named in `repairs`.
 std::vector<Turn> PairTools(const std::vector<Turn>& turns, std::string_view section,
                             std::vector<Repair>* repairs) {
   return Pairing(section, repairs).Run(turns);
@@ -157,7 +157,7 @@ class Arranger {
     out_.repairs.push_back({std::string(rule), std::move(where), std::move(text)});
   }
 
-  // Volatile and request make one turn together.
+  // Volatile and request parts form one turn together.
   static Zone Group(const Part& part) {
     return part.rule->zone == Zone::kVolatile ? Zone::kRequest : part.rule->zone;
   }
@@ -193,7 +193,7 @@ class Arranger {
                      [](const ToolSpec& a, const ToolSpec& b) { return a.name < b.name; });
   }
 
-  // Typed parts pass untouched.
+  // Typed parts are passed on unchanged.
   void AddBlocks(std::size_t index) {
     const Part& part = parts_[index];
     if (part.rule->role != Role::kSystem) {
@@ -226,7 +226,7 @@ class Arranger {
       if (results && capability_.tool_results == Capability::ToolResults::kUserTurn) {
         turn.role = Role::kUser;
       }
-      // All results of one message are answered at once.
+      // All results of one message are answered together.
       const bool belongs = results && !turns().empty() && EndsWithResult(turns().back());
       Append(std::move(turn), index, belongs, i);
     }
@@ -249,7 +249,7 @@ class Arranger {
     return fmt::format("{}[{}]", parts_[index].rule->name, turn);
   }
 
-  // Adds to the last turn if the roles agree and they belong together or have to be merged.
+  // Adds to the last turn if the roles are equal and the texts belong together or must be merged.
   void Append(Turn turn, std::size_t index, bool belongs, std::size_t number) {
     const bool same = !turns().empty() && turns().back().role == turn.role;
     const bool forced = capability_.merge_same_role && turn.role != Role::kTool;
@@ -274,7 +274,7 @@ class Arranger {
     }
   }
 
-  // text of the assistant that comes first is never dropped.
+  // leading text of the assistant is never dropped.
   void RepairStart(std::string_view lead) {
     if (capability_.assistant_first || turns().empty()) return;
     if (turns().front().role == Role::kUser) return;
@@ -301,7 +301,7 @@ class Arranger {
     Report("R-3", "turns[0]", "the assistant's first message is quoted in the user's");
   }
 
-  // A model without a system place reads it at the head of the first user message.
+  // For a model without a system role: puts it at the start of the first user message.
   void MoveSystemText() {
     if (capability_.system_role != "none" || out_.messages.system.empty()) return;
     Block block{.text = fmt::format("<system>\n{}\n</system>", out_.messages.SystemText()),

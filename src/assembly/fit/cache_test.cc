@@ -50,7 +50,7 @@ Assembled Make(const Layout& layout, const Capability& model, std::vector<Turn> 
   return prompt.value_or(Assembled{});
 }
 
-// The texts behind which a breakpoint stands, with its lifetime, in order.
+// The texts that a breakpoint follows, with its lifetime, in order.
 std::vector<std::string> Marked(const Messages& messages) {
   std::vector<std::string> out;
   const auto look = [&](const std::vector<Block>& blocks) {

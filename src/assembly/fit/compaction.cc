@@ -10,7 +10,7 @@ namespace dossier::assembly {
 namespace {
 
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
-constexpr std::int64_t kMergeAbove = 4;  // times the tokens of a summary
+constexpr std::int64_t kMergeAbove = 4;  // multiple of the tokens of a summary
 
 std::size_t IndexOf(std::span<const HistoryTurn> turns, std::string_view id) {
   for (std::size_t i = 0; i < turns.size(); ++i) {
@@ -25,13 +25,13 @@ bool HasResult(const Turn& turn) {
                      [](const Block& block) { return block.type == Block::Type::kToolResult; });
 }
 
-// Where a summary may end: before what the user says.
+// A summary may end before a user message.
 bool BeginsExchange(const Turn& turn) { return turn.role == Role::kUser && !HasResult(turn); }
 
-// What happens to each turn.
+// The treatment of one turn.
 struct Fate {
   enum class Kind { kAsItIs, kShortened, kCovered } kind = Kind::kAsItIs;
-  std::size_t summary = kNowhere;  // of kCovered
+  std::size_t summary = kNowhere;  // for kCovered
 };
 
 std::vector<Fate> Fates(std::span<const HistoryTurn> turns, const Compaction& compaction) {
@@ -44,7 +44,7 @@ std::vector<Fate> Fates(std::span<const HistoryTurn> turns, const Compaction& co
   for (std::size_t s = 0; s < compaction.summaries.size(); ++s) {
     const std::size_t first = IndexOf(turns, compaction.summaries[s].first);
     const std::size_t last = IndexOf(turns, compaction.summaries[s].last);
-    // A summary of turns that are gone (a history that was edited) covers nothing.
+    // A summary of turns that no longer exist (in an edited history) covers nothing.
     if (first == kNowhere || last == kNowhere || first > last) continue;
     for (std::size_t i = first; i <= last; ++i) fates[i] = {Fate::Kind::kCovered, s};
   }
@@ -55,7 +55,7 @@ std::string Shortened(const HistoryTurn& turn, const CompactionPolicy& policy) {
   return policy.shorten ? policy.shorten(turn) : OutputLine(turn);
 }
 
-// A turn with one line for its output: results keep their ids, all other blocks go.
+// Returns a turn with one line for its output: results keep their ids, other blocks are removed.
 Turn ShortTurn(const HistoryTurn& turn, const CompactionPolicy& policy) {
   Turn out{turn.turn.role, {}};
   const std::string line = Shortened(turn, policy);
@@ -98,7 +98,7 @@ std::int64_t ViewTokens(std::span<const HistoryTurn> turns, const std::vector<Fa
   return tokens;
 }
 
-// Turns before this index belong to exchanges that are no longer fresh.
+// Turns before this index are in exchanges that are no longer fresh.
 std::size_t FreshFrom(std::span<const HistoryTurn> turns, std::size_t exchanges) {
   std::size_t i = turns.size();
   for (std::size_t seen = 0; i > 0 && seen < exchanges;) {
@@ -139,7 +139,7 @@ class CompactionPlanner {
     return turns_.size() - std::min(policy_.keep_last, turns_.size());
   }
 
-  // All old outputs at once: each change costs the cached prefix behind it.
+  // Shortens all old outputs at once, because each change invalidates the cached prefix after it.
   void Shorten() {
     const std::size_t end = std::min(KeptFrom(), FreshFrom(turns_, policy_.fresh_exchanges));
     for (std::size_t i = policy_.keep_first; i < end; ++i) {
@@ -152,7 +152,7 @@ class CompactionPlanner {
     }
   }
 
-  // Of a turn that a summary covers: what the summary costs, at its first turn.
+  // For a turn that a summary covers: the summary's cost, counted at its first turn.
   std::int64_t TokensOf(std::size_t i) const {
     switch (fates_[i].kind) {
       case Fate::Kind::kAsItIs:
@@ -168,7 +168,7 @@ class CompactionPlanner {
 
   bool Covers(std::size_t i) const { return fates_[i].kind == Fate::Kind::kCovered; }
 
-  // Summaries are left alone, so that the prefix holds, until they are many.
+  // Summaries are not merged until there are many, so that the prefix stays.
   bool ShouldMerge() const {
     std::int64_t tokens = 0;
     for (const HistorySummary& summary : present_.summaries) tokens += policy_.count(summary.text);
@@ -180,13 +180,13 @@ class CompactionPlanner {
     return !Covers(i) || fates_[i + 1].summary != fates_[i].summary;
   }
 
-  // From the oldest turn that nothing covers (to merge: from the oldest) to the first good end that
-  // is far enough.
+  // From the oldest uncovered turn (to merge: from the oldest) to the first good end that is far
+  // enough.
   bool Summarize() {
     const bool merge = ShouldMerge();
     std::size_t first = policy_.keep_first;
     while (!merge && first < turns_.size() && Covers(first)) ++first;
-    // What the user said at the end of the kept turns must not lose its answer alone.
+    // The last user message before the kept turns must not be separated from its answer.
     while (first < turns_.size() && HasResult(turns_[first].turn)) ++first;
     const std::size_t last_end = KeptFrom();
     std::int64_t gone = 0, gone_at_end = 0;
@@ -278,7 +278,7 @@ std::vector<Turn> CompactedView(std::span<const HistoryTurn> turns, const Compac
                                 const CompactionPolicy& policy) {
   const std::vector<Fate> fates = Fates(turns, compaction);
   std::vector<Turn> out;
-  std::vector<Block> told;  // summaries that wait for the message behind them
+  std::vector<Block> told;  // summaries that wait for the next message
   const auto flush = [&] {
     if (!told.empty()) out.push_back({Role::kUser, std::move(told)});
     told.clear();

@@ -8,10 +8,9 @@
 //   }
 //   section.turns = CompactedView(turns, compaction, policy);   // what a request holds instead
 //
-// There are two ways, the cheap one first: by rule, the outputs of old turns become one line each;
-// then the oldest turns become a summary, whose text the caller provides. Both are data (ToJson)
-// that is stored beside the history; without it the view is the history again, byte for byte.
-// Thread-safety: pure functions over plain data.
+// Cheap steps come first: by rule, old outputs become one line each; then the oldest turns become a
+// summary, whose text the caller provides. Both are data (ToJson), stored beside the history;
+// without it the view is the history, byte for byte. Thread-safety: pure functions over plain data.
 
 #ifndef DOSSIER_ASSEMBLY_FIT_COMPACTION_H_
 #define DOSSIER_ASSEMBLY_FIT_COMPACTION_H_

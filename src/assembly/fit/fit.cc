@@ -11,15 +11,15 @@
 namespace dossier::assembly {
 namespace {
 
-// Cutting a transcript: oldest units first, never half of one.
+// Cuts a transcript: oldest units first, never half a unit.
 //
 // Thread-safety: pure functions.
 
-// Turns that stay or go together: an exchange of the transcript, a tool call with its results.
+// Turns that are kept or dropped together: an exchange, or a tool call with its results.
 struct Unit {
   std::size_t begin = 0, end = 0;  // indexes of turns
   std::int64_t tokens = 0;
-  bool summary = false;  // never goes
+  bool summary = false;  // never dropped
 };
 
 bool HasBlock(const Turn& turn, Block::Type type) {
@@ -31,8 +31,8 @@ bool IsSummary(const Turn& turn) {
   return !turn.blocks.empty() && turn.blocks.front().section == "summary";
 }
 
-// True if a unit begins with turn `i`. Exchanges begin with the role that the transcript begins
-// with, so that dropping whole ones keeps the roles alternating.
+// Returns true if a unit begins with turn `i`. Exchanges begin with the transcript's first role, so
+// that dropping whole ones keeps the roles alternating.
 bool BeginsUnit(const std::vector<Turn>& turns, Role lead, std::size_t i) {
   const Turn& turn = turns[i];
   if (turn.role == Role::kTool || HasBlock(turn, Block::Type::kToolResult)) return false;
@@ -58,10 +58,10 @@ std::vector<Unit> SplitUnits(const std::vector<Turn>& turns, const FitContext& c
   return units;
 }
 
-// The marker names the count at the time of the cut, not the newest one: it stays the same until
-// the next cut, and with it the cached prefix.
+// The marker has the count at the time of the cut, not the newest one: it stays the same until the
+// next cut, and with it the cached prefix.
 struct CutPoint {
-  std::vector<bool> gone;  // of units
+  std::vector<bool> gone;  // by unit
   CutCount left_out{.unit = "turns"};
 
   bool any() const { return left_out.count > 0; }
@@ -72,9 +72,9 @@ std::int64_t MarkerTokens(const CutCount& left_out, const Part& part, const FitC
          context.per_message;
 }
 
-// Plays the transcript from its start: whenever it outgrows the grant, the oldest units go until it
-// is down to drop_to of the grant. The cut point depends on what was said up to then only, so it
-// stays where it is while the transcript grows by the rest.
+// Replays the transcript from its start: whenever it exceeds the grant, the oldest units are
+// dropped until it is down to drop_to of the grant. The cut point depends only on the text up to
+// then, so it stays in place while the transcript grows by the rest.
 class Replay {
  public:
   Replay(const Part& part, const std::vector<Unit>& units, std::int64_t grant,
@@ -150,7 +150,7 @@ std::vector<Turn> KeptTurns(const Part& part, const std::vector<Unit>& units, co
   return out;
 }
 
-// Tokens of `turns` with their framing.
+// Returns the tokens of `turns` including framing.
 std::int64_t CountTurns(const std::vector<Turn>& turns, const FitContext& context) {
   std::int64_t tokens = 0;
   for (const Turn& turn : turns) {
@@ -159,7 +159,7 @@ std::int64_t CountTurns(const std::vector<Turn>& turns, const FitContext& contex
   return tokens;
 }
 
-// The transcript that costs at most `grant`; nullopt if the turns that must stay cost more.
+// Returns a transcript of at most `grant` tokens; nullopt if the turns that must stay cost more.
 std::optional<Fitted> FitHistory(const Part& part, std::int64_t grant, const FitContext& context) {
   if (part.rule->fit != Fit::kHistory) return std::nullopt;
   const std::vector<Unit> units = SplitUnits(part.turns, context);
@@ -171,7 +171,7 @@ std::optional<Fitted> FitHistory(const Part& part, std::int64_t grant, const Fit
   return out;
 }
 
-// Tokens of what must stay: summaries, the last keep.turns, a marker.
+// Returns the tokens of what must stay: summaries, the last keep.turns, a marker.
 std::int64_t LeastHistory(const Part& part, const FitContext& context) {
   const std::vector<Unit> units = SplitUnits(part.turns, context);
   const auto keep = static_cast<std::size_t>(std::max(part.rule->keep_turns, 0));
@@ -186,8 +186,8 @@ std::int64_t LeastHistory(const Part& part, const FitContext& context) {
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
-// The largest n in [low, high] for which `fits` holds, if it holds for all smaller ones; low - 1
-// if for none.
+// Returns the largest n in [low, high] for which `fits` holds, if it holds for all smaller ones;
+// low - 1 if for none.
 template <typename Fits>
 std::int64_t Largest(std::int64_t low, std::int64_t high, const Fits& fits) {
   while (low <= high) {
@@ -201,8 +201,8 @@ std::int64_t Largest(std::int64_t low, std::int64_t high, const Fits& fits) {
   return low - 1;
 }
 
-// Cuts a text to a limit of tokens and of characters, by lines or, where a line is too large, by
-// code points.
+// Cuts a text to a limit of tokens and characters, by lines or, if a line is too large, by code
+// points.
 class TextCutter {
  public:
   TextCutter(const Part& part, std::int64_t grant, std::int64_t max_chars,
@@ -250,7 +250,7 @@ class TextCutter {
   }
 
   bool Fits(const Fitted& fitted) const { return fitted.tokens <= grant_; }
-  // A transcript that is given as text is newest at its end.
+  // If a transcript is given as text, its end is the newest.
   bool KeepsEnd() const {
     return part_.rule->fit == Fit::kTail || part_.rule->fit == Fit::kHistory;
   }
@@ -269,8 +269,8 @@ class TextCutter {
     return WithLines(head, tail);
   }
 
-  // The head gets its share of what the marker and the frame leave, the tail the rest, and what
-  // the tail can't use (its next line is too large) goes to the head again.
+  // The head gets its share of what marker and frame leave, the tail the rest, and the head gets
+  // again what the tail cannot use (its next line is too large).
   std::pair<std::int64_t, std::int64_t> MiddleLines(std::int64_t most) const {
     const Fitted bare = WithLines(0, 0);
     if (!Fits(bare)) return {0, 0};
@@ -314,7 +314,7 @@ class TextCutter {
   std::vector<std::size_t> line_ends_;  // offsets of the line ends; the last is the end of the text
 };
 
-// Indexes of items in the order in which they go: lowest priority first, then the last.
+// Returns item indexes in the order of removal: lowest priority first, then the last.
 std::vector<std::size_t> ItemsByWorth(const Part& part) {
   std::vector<std::size_t> order(part.items.size());
   std::iota(order.begin(), order.end(), 0);
@@ -327,7 +327,7 @@ std::vector<std::size_t> ItemsByWorth(const Part& part) {
   return order;
 }
 
-// The items without the first `gone` of `order`; the marker stands where the first one is missing.
+// The items without the first `gone` of `order`; the marker is where the first one is missing.
 Fitted WithItems(const Part& part, const std::vector<std::size_t>& order, std::size_t gone,
                  const FitContext& context) {
   std::vector<bool> missing(part.items.size(), false);
@@ -376,7 +376,7 @@ std::optional<Fitted> FitFirstOf(const Part& part, std::int64_t grant, const Fit
   return std::nullopt;
 }
 
-// Of the shortest form.
+// Returns the tokens of the shortest form.
 std::int64_t LeastForm(const Part& part, const FitContext& context) {
   const std::string* shortest = nullptr;
   for (const std::string& form : part.rule->alternatives) {
@@ -456,7 +456,7 @@ std::int64_t LeastGrant(const Part& part, const FitContext& context) {
     return std::min(WithItems(part, ItemsByWorth(part), part.items.size() - 1, context).tokens,
                     part.full.tokens);
   }
-  // The longest marker there can be, and one character beside it.
+  // The longest possible marker, and one character beside it.
   const auto all = static_cast<std::int64_t>(utf8::CodePoints(part.body));
   const std::string frame = Framed(
       part.frame, Marker({.unit = "lines", .count = all, .of = all}, part.rule->name) + "\n");

@@ -13,7 +13,7 @@ namespace {
 
 using Values = std::map<std::string, std::string>;
 
-// The given variables with the declared defaults; checks what is declared.
+// Adds declared defaults to the given variables, and checks the declarations.
 Result<Values> ResolveVariables(const Layout& layout, const Values& given) {
   Values values = given;
   for (const LayoutVariable& variable : layout.vars) {
@@ -167,7 +167,7 @@ class Gatherer {
     return MakeError(ErrorCode::kNotFound, "section {}: {}", part->rule->name, why);
   }
 
-  // NUL and invalid UTF-8 would be refused or mangled by providers.
+  // Providers would refuse or garble NUL and invalid UTF-8.
   void Clean(std::string* text, const std::string& section) {
     const std::size_t nul = text->find('\0');
     if (nul == std::string::npos && utf8::IsValid(*text)) return;
@@ -285,7 +285,7 @@ class Gatherer {
   std::span<const Section> sections_;
   const AssembleOptions& options_;
   const Values& values_;
-  std::unordered_map<std::string_view, const Section*> given_;  // the first of a name
+  std::unordered_map<std::string_view, const Section*> given_;  // the first one with a name
   std::unordered_set<std::string_view> names_;                  // of the layout's sections
   GatheredParts out_;
 };

@@ -15,7 +15,7 @@ std::vector<std::size_t> PriorityOrder(std::span<const BudgetDemand> demands) {
   return order;
 }
 
-// Gives out by weight; returns what is left. The share is of the room before any is given.
+// Distributes by weight and returns the rest. Shares are of the room before anything is given.
 std::int64_t GiveByWeight(std::int64_t room, std::span<const BudgetDemand> demands,
                           std::vector<Grant>* grants) {
   std::int64_t weights = 0;
@@ -82,7 +82,7 @@ std::vector<Grant> ShareOut(std::int64_t room, std::span<const BudgetDemand> dem
 namespace {
 
 std::int64_t CountJoined(std::span<const Block> blocks, const tokens::Counter& counter) {
-  const Block* only = nullptr;  // the first; most messages have no other
+  const Block* only = nullptr;  // the first one; most messages have only one
   std::unique_ptr<tokens::Running> running;
   const auto append = [&](const Block& block) {
     if (block.measured) {

@@ -50,7 +50,7 @@ std::vector<Grant> ShareOut(std::int64_t room, std::span<const BudgetDemand> dem
 // Returns indexes of `demands` in cascade order: those that budget.cascade names, then by priority.
 std::vector<std::size_t> CascadeOrder(std::span<const BudgetDemand> demands);
 
-// What a cut left out, for the text of the marker.
+// The size of what a cut left out, for the text of the marker.
 struct CutCount {
   std::string_view unit;  // lines, chars, items, turns
   std::int64_t count = 0, of = 0;

@@ -19,9 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxTries = 100;  // numbers that other processes may take meanwhile
+constexpr int kMaxTries = 100;  // numbers that other processes may take in the meantime
 
-// The highest number that a file of `session` has in the folder; 0 if there is none.
+// Returns the highest number of a file of `session` in the folder; 0 if there is none.
 int HighestNumber(const std::string& folder, const std::string& session) {
   int highest = 0;
   std::error_code error;
@@ -37,7 +37,7 @@ int HighestNumber(const std::string& folder, const std::string& session) {
   return highest;
 }
 
-// Partial files of processes that were killed long ago.
+// Removes partial files of processes that were killed long ago.
 void RemoveOldPartials(const std::string& folder) {
   constexpr time_t kOldSeconds = 3600;
   std::error_code error;
@@ -50,7 +50,7 @@ void RemoveOldPartials(const std::string& folder) {
   }
 }
 
-// Redacts a prompt as JSON, and keeps what was taken out of which section.
+// Redacts a prompt as JSON, and records what was removed from which section.
 class Redactor {
  public:
   std::string Text(std::string_view text, std::string_view section) {
@@ -64,7 +64,7 @@ class Redactor {
     return Redact(text, secrets);
   }
 
-  // All texts inside `value`; a block names its section.
+  // Redacts all texts inside `value`; a block names its section.
   void Values(Json* value, std::string section) {
     if (value->is_string()) {
       *value = Text(value->get_string(), section);
@@ -86,7 +86,7 @@ struct LoggedSection {
   std::string name, role, text;
 };
 
-// The texts of the redacted messages, by section, in prompt order.
+// Returns the texts of the redacted messages by section, in prompt order.
 std::vector<LoggedSection> SectionsOf(const Json& messages) {
   std::vector<LoggedSection> out;
   const auto add = [&](const Json& block, std::string_view role) {
@@ -150,7 +150,7 @@ std::string SafeFileName(std::string_view text) {
   return out.empty() ? "_" : out;
 }
 
-// A link is exclusive and atomic, also on network file systems.
+// Creating a link is exclusive and atomic, also on network file systems.
 Status CreateWhole(const std::string& path, std::string_view content, Durability durability) {
   const std::string folder = path.substr(0, path.rfind('/'));
   const std::string partial = fmt::format("{}/{}{}", folder, kPartialFile, RandomHex(16));
@@ -192,7 +192,7 @@ Result<std::string> PromptLog::Write(const PromptCall& call, const Assembled& pr
   redactor.Values(&messages, "");
   JsonArray redactions = redactor.TakeFound();
   Json report = prompt.report;
-  redactor.Values(&report, "");  // references of sources; what they hold is in no section
+  redactor.Values(&report, "");  // references of sources; their content is in no section
   const std::vector<LoggedSection> sections = SectionsOf(messages);
 
   const std::string session = SafeFileName(call.session);

@@ -22,7 +22,7 @@ constexpr std::size_t kMarkDigits = 8;
 
 std::size_t NextMark(std::size_t at) { return at + (at < kCoarseStep ? kFineStep : kCoarseStep); }
 
-// The sections that are in the prompt, in order.
+// Returns the sections in the prompt, in order.
 std::vector<const Json*> Present(const Json& report) {
   std::vector<const Json*> out;
   const Json* sections = Find(report, "sections");
@@ -45,7 +45,7 @@ std::int64_t Number(const Json& section, std::string_view key) {
   return std::max<std::int64_t>(FindInt(section, key).value_or(0), 0);
 }
 
-// Bytes that both surely begin with.
+// Returns the number of bytes with which both certainly begin.
 std::int64_t CommonBytes(const Json& before, const Json& after) {
   const std::string_view a = FindString(before, "marks").value_or("");
   const std::string_view b = FindString(after, "marks").value_or("");
@@ -76,7 +76,7 @@ constexpr std::array<std::string_view, 5> kOutcomeNames = {"kept", "cut", "dropp
 
 constexpr std::int64_t kFreshDays = 180;
 
-// The bytes of a part, in the order in which they are sent.
+// Returns the bytes of a part in the order in which they are sent.
 std::string TurnBytes(std::span<const Block> blocks) {
   std::string bytes;
   for (const Block& block : blocks) {
@@ -88,7 +88,7 @@ std::string TurnBytes(std::span<const Block> blocks) {
   return bytes;
 }
 
-// `made` holds the bytes if they are not there as they are.
+// `made` holds the bytes if they do not exist in one piece.
 std::string_view PartBytes(const Part& part, std::string* made) {
   if (!part.tools.empty()) {
     JsonArray tools;
@@ -112,7 +112,7 @@ struct PartSize {
   std::int64_t bytes = 0;
 };
 
-// Each prefix hash chains all that stands before its section, roles and zones included.
+// Each prefix hash covers everything before its section, including roles and zones.
 std::vector<PartSize> HashParts(std::vector<Part>* parts) {
   std::vector<PartSize> sizes;
   std::string chain = Sha256Hex("");
@@ -179,7 +179,7 @@ JsonObject BudgetJson(const ReportInput& input) {
           {"free", usable - input.tally.used}};
 }
 
-// A section that changes often, in front of what changes less.
+// Warns of a section that changes often before ones that change less.
 std::vector<AssemblyWarning> VolatileFirst(const std::vector<Part>& parts) {
   std::vector<AssemblyWarning> out;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -190,7 +190,7 @@ std::vector<AssemblyWarning> VolatileFirst(const std::vector<Part>& parts) {
     for (std::size_t j = i + 1; j < parts.size(); ++j) {
       if (parts[j].present()) after += parts[j].fitted.tokens;
     }
-    // A repository header has a name of its own, as people are told to look for it.
+    // A repository header has its own code, because users are told to look for it.
     const std::string code = rule.source == "header" ? "header-first" : "volatile-first";
     out.push_back({code, rule.name,
                    fmt::format("{}: {} tokens after {} cannot be cached", code, after,
@@ -199,7 +199,7 @@ std::vector<AssemblyWarning> VolatileFirst(const std::vector<Part>& parts) {
   return out;
 }
 
-// Days since 1970 of "YYYY-MM-DD"; nullopt if it is no date.
+// Returns the days since 1970 of "YYYY-MM-DD"; nullopt if it is not a date.
 std::optional<std::int64_t> DayOf(std::string_view date) {
   const std::vector<std::string_view> parts = Split(date, '-');
   int numbers[3] = {};
@@ -216,7 +216,7 @@ std::optional<std::int64_t> DayOf(std::string_view date) {
   return std::chrono::sys_days(day).time_since_epoch().count();
 }
 
-// Provider limits change monthly.
+// Warns of an old entry, because provider limits change monthly.
 std::vector<AssemblyWarning> OldEntry(const ReportInput& input) {
   const std::string as_of = TextAt(input.capability.entry, "as_of");
   const auto then = DayOf(as_of), now = DayOf(input.options.today);
@@ -268,12 +268,12 @@ JsonArray PointsJson(const CachePlan& plan) {
   return out;
 }
 
-// What of the prompt a provider should find in its cache after `previous`.
+// Adds the part of the prompt that a provider should find in its cache after `previous`.
 void AddComparison(const CacheRules& rules, const Json& previous, const Json& report,
                    JsonObject* cache) {
   const Comparison difference = Compare(previous, report);
   const std::int64_t whole = difference.common_tokens / rules.step * rules.step;
-  // Where no cache is known of the model, nothing is expected of it: not even 0 tokens.
+  // If no cache is known for the model, nothing is expected: not even 0 tokens.
   if (rules.mode != CacheRules::Mode::kNone) {
     (*cache)["expected_cached"] = whole >= rules.min_prefix ? whole : 0;
   }
@@ -407,13 +407,13 @@ class CachePlanner {
     return turn == 0 ? messages_.system : messages_.turns[turn - 1].blocks;
   }
 
-  // What repairs add stands with what comes first.
+  // Text added by repairs belongs to what comes first.
   Zone ZoneOf(const Block& block) const {
     const auto found = zones_.find(block.section);
     return found == zones_.end() ? Zone::kStable : found->second;
   }
 
-  // Tokens of whole messages, so that a prefix is counted as it is sent.
+  // Counts whole messages, so that a prefix is counted as it is sent.
   void Measure() {
     std::int64_t total = capability_.tokens_per_request + CountTools(messages_.tools, counter_);
     before_turn_.push_back(total);
@@ -434,7 +434,7 @@ class CachePlanner {
            CountBlocks(start, counter_, capability_.image_tokens.value_or(0));
   }
 
-  // The last block of each zone, by the places of the prompt.
+  // Finds the last block of each zone, by place in the prompt.
   void FindCandidates() {
     std::map<Zone, Place> last;
     for (std::size_t turn = 0; turn <= messages_.turns.size(); ++turn) {
@@ -464,7 +464,7 @@ class CachePlanner {
     if (!known) candidates_.push_back({after, place, zone});
   }
 
-  // The turn with which the newest exchange, or the newest tool call, begins.
+  // Returns the turn with which the newest exchange, or the newest tool call, begins.
   std::size_t NewestTurn(std::size_t end) {
     for (std::size_t turn = end; turn > 0; --turn) {
       const Turn& at = messages_.turns[turn - 1];
@@ -478,8 +478,8 @@ class CachePlanner {
     return 0;
   }
 
-  // A turn with many tool calls outgrows the provider's look-back: one more point each 15 of its 20
-  // blocks, from the end.
+  // A turn with many tool calls exceeds the provider's look-back of 20 blocks: adds a point every
+  // 15 blocks, from the end.
   void AddSteps(Place end) {
     const int stride = std::max(1, rules_.look_back * 3 / 4);
     int since = 0;
@@ -492,7 +492,7 @@ class CachePlanner {
     }
   }
 
-  // Candidates stand by worth; points are told in prompt order.
+  // Candidates are ordered by worth; points are reported in prompt order.
   void Choose() {
     std::map<Place, CachePoint> points;
     int slots = rules_.breakpoints;
@@ -514,7 +514,7 @@ class CachePlanner {
     }
   }
 
-  // What the layout asks for, if the provider has it.
+  // Returns the layout's wish, if the provider supports it.
   std::string Wanted(Zone zone) {
     const std::string& wanted = zone == Zone::kSystem   ? wanted_.system_ttl
                                 : zone == Zone::kStable ? wanted_.stable_ttl
@@ -532,7 +532,7 @@ class CachePlanner {
     return fallback;
   }
 
-  // From the end: a point lives at least as long as those behind it.
+  // From the end: a point lives at least as long as those after it.
   void SetLifetimes() {
     std::string longest;
     for (auto it = placed_.rbegin(); it != placed_.rend(); ++it) {

@@ -1,4 +1,4 @@
-// What went into a prompt and why, as JSON (docs/schemas/assembly-report.schema.json).
+// Reports as JSON what went into a prompt and why (docs/schemas/assembly-report.schema.json).
 //
 // Thread-safety: pure functions.
 
@@ -69,7 +69,7 @@ Comparison Compare(const Json& before, const Json& after);
 // … bytes, so that Compare can find a place without the text. `sha256` gets the hash of the whole.
 std::string PrefixMarks(std::string_view bytes, std::string* sha256);
 
-// How the budget was calculated, in tokens.
+// The steps of the budget calculation, in tokens.
 struct BudgetNumbers {
   std::int64_t limit = 0;      // window less the reserve for the reply
   std::int64_t want = 0;       // what the layout or the caller asked for

@@ -31,7 +31,7 @@ bool HasOneOfTypes(const Json& value, const Json& types) {
                      [&](const Json& type) { return HasType(value, type.get_string()); });
 }
 
-// What `value` breaks of the keywords that our schema uses; empty if nothing.
+// Returns the schema keywords that `value` violates; empty if none.
 std::string Violation(const Json& value, const Json& schema, const std::string& path) {
   if (const Json* types = Find(schema, "type"); types && !HasOneOfTypes(value, *types)) {
     return path + ": wrong type " + dossier::ToJson(value);

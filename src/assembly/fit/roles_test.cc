@@ -141,7 +141,7 @@ TEST(RolesTest, FillersCloseWhatTheModelWouldRefuse) {  // ASM-84
             "system: Rules\n---\nuser: U\n---\nassistant: A");
 }
 
-// What a strict model refuses; empty if it accepts.
+// Returns why a strict model refuses; empty if it accepts.
 std::string WhyRefused(const Messages& messages, const Capability& model) {
   const std::vector<Turn>& turns = messages.turns;
   if (turns.empty()) return "no turns";
@@ -283,7 +283,7 @@ std::string WhyRowRefuses(const Messages& messages, const Row& row) {
       open.erase(call);
       ++results;
     }
-    // Results come at once, before anything else is said.
+    // Results come immediately, before any other text.
     if (!open.empty() && (results == 0 || turn.role == Role::kUser)) return "a call left open";
     for (const Block& block : turn.blocks) {
       if (block.type == Block::Type::kToolCall) open.push_back(block.call_id);
@@ -343,7 +343,7 @@ TEST(RolesTest, EveryProviderAcceptsEverySequenceAndEachChangeIsReported) {  // 
           ASSERT_NE(sent.find(block.text), std::string::npos) << row.name << " " << code;
         }
       }
-      // What differs from the turns as given is told, with a rule.
+      // Every difference from the given turns is reported with a rule.
       const bool changed = prompt->messages.turns.size() != turns.size() + (asks ? 1 : 0);
       const bool merged_by_design = row.model.tool_results == Capability::ToolResults::kUserTurn;
       if (changed && !merged_by_design) {

@@ -1,4 +1,4 @@
-// What a section is made of (ASM-1), and what an unknown model gets (ASM-81).
+// The content of a section (ASM-1), and the prompt for an unknown model (ASM-81).
 
 #include <gtest/gtest.h>
 

@@ -125,7 +125,7 @@ Status ReadFrontMatter(std::string_view yaml, Template* out) {
   return titles ? ReadTitles(titles->value, out) : Status();
 }
 
-// What stands for `value` in the text.
+// Returns the text for `value`.
 std::string Formatted(const Placeholder& placeholder, std::string_view spec,
                       const std::string& value, std::string_view boundary) {
   if (placeholder.trust == Trust::kUntrusted || spec == "fence") {
@@ -184,7 +184,7 @@ Result<Template> ParseTemplateAgainst(std::string_view markdown, std::string_vie
   Template out{.file = std::string(file)};
   DOSSIER_RETURN_IF_ERROR(ReadFrontMatter(front.yaml, &out));
   if (contract) {
-    // What the built-in declares holds for every override; only the kind of braces is its own.
+    // The built-in declaration applies to every override; only the kind of braces is its own.
     if (front.body_line == 0) out.braces = contract->braces;
     out.placeholders = contract->placeholders;
   }

@@ -1,4 +1,4 @@
-// What a model accepts and what its provider caches: data from data/models.yaml.
+// The capabilities of a model and the caching of its provider: data from data/models.yaml.
 //
 //   Capability model{.window = 200'000, .max_output = 64'000};
 //   model.cache = {.mode = CacheRules::Mode::kExplicit, .min_prefix = 1024, .breakpoints = 4};
@@ -18,7 +18,7 @@
 
 namespace dossier::assembly {
 
-// How a provider caches the prefix of a prompt.
+// The rules by which a provider caches the prefix of a prompt.
 struct CacheRules {
   // kExplicit: up to breakpoints that the request names; kAutomatic: any repeated prefix.
   enum class Mode { kNone, kExplicit, kAutomatic } mode = Mode::kNone;
@@ -43,9 +43,9 @@ struct Capability {
   bool prefill = false;                   // a request may end with an assistant message
   bool prefill_flag = false;              // … if that message is marked as a prefill
   bool user_after_tool = true;            // a user message may follow a tool result
-  // Where late system messages may be: nowhere, as text right after a user message, or anywhere.
+  // Places of late system messages: none, as text right after a user message, or anywhere.
   enum class LateSystem { kNo, kAfterUser, kYes } late_system = LateSystem::kNo;
-  // Where the results of tool calls go: in a message of their own, or in the next user message.
+  // The place of tool results: a message of their own, or the next user message.
   enum class ToolResults { kToolTurn, kUserTurn } tool_results = ToolResults::kToolTurn;
   std::optional<std::int64_t> image_tokens;  // of one image; unset: images are refused
   std::int64_t tokens_per_message = 4, tokens_per_request = 3;  // framing

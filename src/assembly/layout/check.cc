@@ -12,7 +12,7 @@
 namespace dossier::assembly {
 namespace {
 
-// How often a section changes; what is not said counts as never.
+// Returns how often a section changes; undeclared counts as never.
 int Frequency(const LayoutSection& section) {
   constexpr std::array<std::string_view, 4> kOrder = {"never", "run", "turn", "call"};
   const auto found = std::find(kOrder.begin(), kOrder.end(), section.changes);
@@ -23,7 +23,7 @@ std::string At(const LayoutSection& section, std::string_view message) {
   return fmt::format("{}:{}: {}", section.line, section.column, message);
 }
 
-// A name that a layout uses although its `vars` do not declare it; nullopt if it declares none.
+// A name that a layout uses but its `vars` do not declare; nullopt if it declares none.
 std::optional<std::string> FindUndeclared(const Layout& layout, const LayoutSection& section) {
   if (layout.vars.empty()) return std::nullopt;
   std::vector<std::string> known;
@@ -35,7 +35,7 @@ std::optional<std::string> FindUndeclared(const Layout& layout, const LayoutSect
   return std::nullopt;
 }
 
-// "PATH:1:1: message" for messages without a place of their own.
+// Formats messages without their own place as "PATH:1:1: message".
 std::string ErrorLine(const std::string& path, const Error& error) {
   const bool placed =
       error.code == ErrorCode::kConfig && error.message.find(':') != std::string::npos;
@@ -120,7 +120,7 @@ std::vector<std::string> CacheWarnings(const Layout& layout) {
                                             "tokens: N, so that the cached prefix holds",
                                             section.name)));
     }
-    // The request is the end of the prompt: what stands in it is never read from a cache.
+    // The request is the end of the prompt: it is never read from a cache.
     if (section.zone == Zone::kRequest) continue;
     for (std::size_t j = i + 1; j < order.size(); ++j) {
       if (order[j]->zone == Zone::kRequest || Frequency(*order[j]) >= Frequency(section)) continue;

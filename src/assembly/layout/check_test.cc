@@ -71,7 +71,7 @@ TEST(CheckAssetsTest, WarnsWhereTheCacheIsWasted) {  // ASM-14
 }
 
 TEST(BuiltInTest, NoSystemTextHoldsAFactAboutTheContext) {  // ASM-29, ASM-T14
-  // Limits and settings of the run may stand there; counts, names and questions may not.
+  // Limits and settings of the run may be there; counts, names and questions may not.
   const std::set<std::string> allowed = {"max_subcall_chars", "words", "persona"};
   const std::set<std::string> of_the_run = {"domain", "caller_tools", "children"};
   // A conversation's system message is the user's own, and frozen when it was made (CON-10).

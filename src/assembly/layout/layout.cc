@@ -14,11 +14,11 @@
 namespace dossier::assembly {
 namespace {
 
-// One section of a layout file, read from its node.
+// Reads one section of a layout file from its node.
 
 constexpr std::int64_t kMaxTokens = std::int64_t{1} << 40;
 
-// What the file says, and whether it says it: defaults depend on other keys.
+// The values in the file, and which ones are set: defaults depend on other keys.
 struct Draft {
   LayoutSection section;
   bool has_role = false, has_trust = false;
@@ -81,7 +81,7 @@ Status ReadChanges(const Place& at, Draft* out) {
   return {};
 }
 
-// `with` belongs to the source; what this module does not read itself is for whoever gives content.
+// `with` belongs to the source; keys not read here are for whoever provides the content.
 Status ReadWith(const Place& at, Draft* out) {
   if (at.value.kind != YamlNode::Kind::kMap) return at.Fail("with must be a map of keys");
   out->section.with = ToJsonValue(at.value);
@@ -158,7 +158,7 @@ bool CanHold(FenceKind fence, Trust trust) {
   return fence != FenceKind::kNone && fence != FenceKind::kTag && fence != FenceKind::kHeading;
 }
 
-// Defaults that depend on other keys.
+// Sets defaults that depend on other keys.
 void FillDefaults(Draft* draft) {
   LayoutSection& section = draft->section;
   const bool is_system = section.zone == Zone::kSystem || section.zone == Zone::kTools;
@@ -179,7 +179,7 @@ void FillDefaults(Draft* draft) {
       draft->optional ? LayoutSection::Missing::kIsAllowed : LayoutSection::Missing::kIsAnError;
 }
 
-// What is wrong with the section as a whole; empty if nothing.
+// Returns what is wrong with the section as a whole; empty if nothing.
 std::string FindConflict(const Draft& draft) {
   const LayoutSection& section = draft.section;
   if (!IsSectionName(section.name)) {
@@ -209,8 +209,8 @@ std::string FindConflict(const Draft& draft) {
   return {};
 }
 
-// Reads and checks the section that `node` describes. Thread-safety: pure.
-// Errors: kConfig, "FILE:LINE:COL: reason", with the nearest valid name where a name is unknown.
+// Reads and checks the section that `node` describes. Thread-safety: pure. Errors: kConfig,
+// "FILE:LINE:COL: reason", with the nearest valid name for an unknown one.
 Result<LayoutSection> ReadSection(const YamlNode& node, std::string_view file) {
   Draft draft;
   draft.section.line = node.line;
@@ -246,7 +246,7 @@ Status ReadLifetime(const Place& at, std::string* out) {
   return at.Fail(fmt::format("{} is no lifetime; write 5m or 1h", *out));
 }
 
-// One lifetime for all zones, or a map of them.
+// Reads one lifetime for all zones, or a map of them.
 Status ReadLifetimes(const Place& at, LayoutCache* out) {
   static constexpr Field<LayoutCache> kZones[] = {
       {"system", Into<ReadLifetime, &LayoutCache::system_ttl>},
@@ -383,7 +383,7 @@ void OverlayTop(Layout* base, const LayoutFile& over) {
   const Layout& top = over.layout;
   base->name = top.name;
   base->file = top.file;
-  base->sha256 = Sha256Hex(base->sha256 + top.sha256);  // all that it is made of
+  base->sha256 = Sha256Hex(base->sha256 + top.sha256);  // of everything it is made from
   base->overrides.insert(base->overrides.end(), top.overrides.begin(), top.overrides.end());
   if (over.keys.contains("about")) base->about = top.about;
   if (over.keys.contains("lead")) base->lead = top.lead;

@@ -43,8 +43,8 @@ struct Template {
 
 // Errors: kConfig with "FILE:LINE:COL: reason".
 Result<Template> ParseTemplate(std::string_view markdown, std::string_view file);
-// Renders in one pass; values are literal. `boundary` fences placeholders declared untrusted.
-// Errors: kConfig naming template and placeholder if a required value is missing.
+// Renders in one pass; values are literal. `boundary` fences untrusted placeholders. Errors:
+// kConfig naming template and placeholder if a required value is missing.
 Result<std::string> RenderTemplate(const Template& text,
                                    const std::map<std::string, std::string>& values,
                                    std::string_view boundary);
@@ -88,7 +88,7 @@ struct LayoutSection {
   std::string when, unless;  // variable names
   enum class Need { kRequired, kOptional } need = Need::kOptional;
   std::string changes;  // never, run, turn, call
-  // What happens if no content is given: an error, unless the file says `optional: true`.
+  // The reaction to missing content: an error, unless the file says `optional: true`.
   enum class Missing { kIsAnError, kIsAllowed } missing = Missing::kIsAllowed;
   enum class Render { kMarkdown, kJson, kYaml } render = Render::kMarkdown;  // of data
   std::vector<std::string> alternatives;  // of fit: first-of, best first
@@ -103,11 +103,11 @@ struct LayoutVariable {
   std::vector<std::string> one_of;      // empty: any value
 };
 
-// How long a provider is asked to cache the prefix up to the end of a zone; empty: its default. No
-// lifetime is longer than that of an earlier zone.
+// Requested cache lifetimes of the prefix up to the end of a zone; empty: the provider's default.
+// No lifetime is longer than that of an earlier zone.
 struct LayoutCache {
   std::string system_ttl, stable_ttl, history_ttl;  // "5m"
-  // Whether the first token of one call is awaited before others with this prefix are sent.
+  // kYes: the first token of one call is awaited before others with this prefix are sent.
   enum class WarmFirst { kNo, kYes } warm_first = WarmFirst::kNo;
 };
 

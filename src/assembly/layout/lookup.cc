@@ -21,7 +21,7 @@ namespace {
 constexpr int kMaxExtends = 4;
 constexpr std::size_t kMaxNameBytes = 200;
 
-// A name may hold folders, but never leaves the one it is looked for in.
+// A name may contain folders, but must not leave the folder in which it is looked up.
 bool StaysInside(std::string_view name) {
   if (name.empty() || name.size() > kMaxNameBytes || name.find('\0') != name.npos) return false;
   if (name.find('\\') != name.npos) return false;
@@ -31,8 +31,8 @@ bool StaysInside(std::string_view name) {
   return true;
 }
 
-// Whether something has this name, a link that leads nowhere too: that is a fault to be told, no
-// reason to take another file. Errors: kConfig if a folder on the way cannot be searched.
+// Returns true if something has this name, even a dangling link: that is an error to report, not a
+// reason to take another file. Errors: kConfig if a folder in the path cannot be searched.
 Result<bool> IsThere(const std::string& path) {
   struct stat info{};
   if (lstat(path.c_str(), &info) == 0) return true;
@@ -40,8 +40,8 @@ Result<bool> IsThere(const std::string& path) {
   return tl::unexpected(PlaceError(path, 1, 1, ErrnoError(errno, "cannot be read").message));
 }
 
-// What stands at `path` instead of a regular file; empty if it is one. Asked before it is opened:
-// opening a pipe waits for a writer.
+// Returns the kind of a non-regular file at `path`; empty if it is a regular file. Checked before
+// opening, because opening a pipe waits for a writer.
 std::string NotAFile(const std::string& path) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) {
@@ -54,7 +54,7 @@ std::string NotAFile(const std::string& path) {
   return S_ISSOCK(info.st_mode) ? "a socket" : "a device";
 }
 
-// A model must read what the author wrote: no byte order mark, nothing that is replaced by U+FFFD.
+// A model must read what the author wrote: no byte order mark, nothing replaced by U+FFFD.
 Status CheckText(std::string_view text, const std::string& path) {
   if (text.starts_with("\xEF\xBB\xBF")) {
     return tl::unexpected(
@@ -87,7 +87,7 @@ std::string NearestHint(std::string_view name, const std::vector<std::string>& k
   return nearest.empty() ? "" : fmt::format(" (nearest: {})", nearest.front());
 }
 
-// A layout file by either ending; both in one folder would leave open which one holds.
+// Finds a layout file with either extension; both in one folder would be ambiguous.
 Result<std::optional<Asset>> FindInFolder(std::string_view name, const std::string& folder) {
   const std::string base = fmt::format("{}/layouts/{}", folder, name);
   const bool inside = StaysInside(name);
@@ -103,7 +103,7 @@ Result<std::optional<Asset>> FindInFolder(std::string_view name, const std::stri
   return std::nullopt;
 }
 
-// In each place the file of the profile stands before the common one.
+// In each place the profile's file takes precedence over the common one.
 Result<std::optional<Asset>> FindLayoutAsset(std::string_view name, const AssetFolders& folders,
                                              std::string_view profile) {
   std::vector<std::string> names;
@@ -122,7 +122,7 @@ Result<std::optional<Asset>> FindLayoutAsset(std::string_view name, const AssetF
   return std::nullopt;
 }
 
-// The layout `name` with all it extends; `chain` holds the names on the way here.
+// Reads the layout `name` with all that it extends; `chain` holds the names on the way.
 Result<LayoutFile> ReadChain(std::string_view name, const AssetFolders& folders,
                              std::string_view profile, std::vector<std::string>* chain) {
   DOSSIER_ASSIGN_OR_RETURN(const std::optional<Asset> asset,
@@ -149,12 +149,12 @@ Result<LayoutFile> ReadChain(std::string_view name, const AssetFolders& folders,
   auto base = ReadChain(file.extends, folders, profile, chain);
   if (!base && base.error().code == ErrorCode::kNotFound) return fail(base.error().message);
   DOSSIER_RETURN_IF_ERROR(base);
-  // A fault of the base must name the base's file.
+  // An error in the base must name the base's file.
   DOSSIER_RETURN_IF_ERROR(FinishLayout(*base));
   return MergeLayouts(std::move(*base), std::move(file));
 }
 
-// Whether `mine` gives out what `built_in` does: by its name, or because both read the same source.
+// True if `mine` has the text of `built_in`: the names are equal, or both read the same source.
 bool IsSameText(const LayoutSection& mine, const LayoutSection& built_in) {
   constexpr std::string_view kGeneral[] = {"text", "template", "var", "data"};
   if (mine.name == built_in.name) return true;
@@ -162,12 +162,12 @@ bool IsSameText(const LayoutSection& mine, const LayoutSection& built_in) {
          std::find(std::begin(kGeneral), std::end(kGeneral), mine.source) == std::end(kGeneral);
 }
 
-// A file may say what stands where, but not that text from outside is an instruction: what the
-// built-in layout fences stays fenced.
+// A file may decide where sections are, but must not make text from outside an instruction: what
+// the built-in layout fences stays fenced.
 Status CheckFences(std::string_view name, std::string_view profile, const Layout& layout) {
   if (layout.overrides.empty()) return {};
   DOSSIER_ASSIGN_OR_RETURN(const auto asset, FindLayoutAsset(name, {}, profile));
-  if (!asset) return {};  // a layout of the user's own
+  if (!asset) return {};  // the user's own layout
   std::vector<std::string> chain;
   DOSSIER_ASSIGN_OR_RETURN(LayoutFile file, ReadChain(name, {}, profile, &chain));
   DOSSIER_ASSIGN_OR_RETURN(const Layout built_in, FinishLayout(std::move(file)));
@@ -294,7 +294,7 @@ Status LoadTemplates(const AssetFolders& folders, Layout* layout) {
     if (section.template_name.empty()) continue;
     const auto loaded =
         LoadTemplate(section.template_name, folders, section.line, section.column, layout);
-    // An optional section is absent where its file is.
+    // An optional section is absent if its file is.
     const bool may_miss = section.missing == LayoutSection::Missing::kIsAllowed &&
                           section.need == LayoutSection::Need::kOptional;
     if (!loaded && may_miss) {

@@ -9,7 +9,7 @@ constexpr std::size_t kMaxPlaceholderBytes = 100;
 
 bool IsNameStart(char c) { return IsLetter(c) || c == '_'; }
 
-// The placeholder that opens at `at`, where a `{` stands; length 0 if it is only text.
+// Returns the placeholder that opens at the `{` at `at`; length 0 if it is only text.
 TemplatePiece ReadPlaceholder(std::string_view body, std::size_t at) {
   TemplatePiece piece{.kind = TemplatePiece::Kind::kPlaceholder, .offset = at};
   const std::size_t end = ScanName(body, at + 1);
@@ -48,7 +48,7 @@ void ScanTemplate(std::string_view body, Template::Braces braces,
   while ((at = body.find_first_of("{}", at)) != std::string_view::npos) {
     const bool pair = at + 1 < body.size() && body[at + 1] == body[at];
     if (pair) {
-      // Of a doubled brace the first one is copied, the second skipped; `literal` copies both.
+      // Of a doubled brace the first is copied and the second skipped; `literal` copies both.
       flush(doubled ? at + 1 : at + 2);
       at += 2;
       text_begin = at;

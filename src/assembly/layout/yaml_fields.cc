@@ -36,7 +36,7 @@ Status ReadFlag(const FieldPlace& at, bool* out) {
 
 namespace {
 
-// None where the value is no number, or one in quotes.
+// Returns nullopt if the value is not a number, or is in quotes.
 template <typename Number>
 std::optional<Number> PlainNumber(const YamlNode& node) {
   const bool plain = node.kind == YamlNode::Kind::kScalar && node.style == YamlNode::Style::kPlain;

@@ -51,7 +51,7 @@ TEST(YamlTreeTest, CutBytesGiveSomeTreeAndNoHarm) {
   }
 }
 
-// What is read from the table, and what the parser says of the same text.
+// The tree from the table, and the parser's tree of the same text.
 void ExpectSame(std::string_view yaml, std::string_view path, int first_line) {
   ASSERT_TRUE(FindBuiltInYaml(yaml)) << path;
   const YamlOptions options{.first_line = first_line};

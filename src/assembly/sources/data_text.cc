@@ -9,14 +9,14 @@
 namespace dossier::assembly {
 namespace {
 
-// A key that is longer than this needs a `?` before it (YAML 1.2.2, 7.4.3: 1,024 characters).
+// A longer key needs a `?` before it (YAML 1.2.2, 7.4.3: 1,024 characters).
 constexpr std::size_t kLongestKey = 1000;
 
-// Words that some reader takes for a flag, null or a number.
+// Words that some reader interprets as a flag, null or a number.
 constexpr std::array<std::string_view, 13> kWords = {
     "true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan", "nil", "none"};
 
-// Line ends of YAML 1.1 and the byte order mark: they must not stand as they are.
+// Line ends of YAML 1.1 and the byte order mark: they must be escaped.
 struct Special {
   std::string_view bytes, escaped;
 };
@@ -31,7 +31,7 @@ bool IsWord(std::string_view text) {
   return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
 }
 
-// Whether the text is a string for every reader without quotes.
+// Returns true if every reader takes the unquoted text for a string.
 bool IsPlain(std::string_view text) {
   if (text.empty() || !(IsLetter(text.front()) || text.front() == '_')) return false;
   if (text.back() == ' ' || IsWord(text)) return false;
@@ -41,7 +41,7 @@ bool IsPlain(std::string_view text) {
   });
 }
 
-// JSON's form of a string is one of YAML's.
+// JSON's string syntax is valid YAML.
 std::string Quoted(std::string_view text) {
   std::string out = ToJson(Json(text));
   for (const Special& special : kSpecials) {
@@ -61,7 +61,7 @@ bool HasSpecial(std::string_view text) {
          });
 }
 
-// Whether lines stand better one below the other, and come back as they are.
+// Returns true if lines are better written below each other, and are read back unchanged.
 bool IsBlock(std::string_view text) {
   const std::size_t end = text.find('\n');
   if (end == std::string_view::npos || text.ends_with("\n\n") || HasSpecial(text)) return false;
@@ -83,7 +83,7 @@ std::string BlockText(std::string_view text, std::size_t depth) {
   return out;
 }
 
-// A number that is no integer, so that it stays one: 5.0, 1.0e+300.
+// Writes a non-integer so that it stays one: 5.0, 1.0e+300.
 std::string Fraction(double number) {
   std::string text = fmt::format("{}", number);
   const std::size_t exponent = text.find('e');
@@ -93,7 +93,7 @@ std::string Fraction(double number) {
   return text;
 }
 
-// `depth`: of lines that belong to the value.
+// `depth` is that of the value's lines.
 std::string Scalar(const Json& value, std::size_t depth) {
   if (value.is_double()) return Fraction(value.get_double());
   if (!value.is_string()) return ToJson(value);  // numbers, flags, null, {} and []
@@ -117,7 +117,7 @@ std::string Entry(std::string_view name, const Json& value, std::size_t depth) {
   return fmt::format("{}: {}\n", key, Scalar(value, depth + 1));
 }
 
-// Non-empty maps and lists, each line indented.
+// Writes non-empty maps and lists, each line indented.
 std::string Lines(const Json& value, std::size_t depth) {
   const std::string indent(depth * 2, ' ');
   std::string out;
@@ -126,7 +126,7 @@ std::string Lines(const Json& value, std::size_t depth) {
     return out;
   }
   for (const Json& item : value.get_array()) {
-    // The first line of a map or list in a list stands behind the dash.
+    // The first line of a map or list in a list is on the same line as the dash.
     out += fmt::format("{}- {}", indent,
                        IsNested(item) ? Lines(item, depth + 1).substr(indent.size() + 2)
                                       : Scalar(item, depth + 1) + "\n");

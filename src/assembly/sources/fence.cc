@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kBoundaryDigits = 32;
 constexpr std::uint64_t kMaxMarkerName = 120;  // code points
 
-// `body` with every line that reads as a context marker, leading spaces aside, edited.
+// Applies `edit` to every line of `body` that is a context marker, ignoring leading spaces.
 template <typename Edit>
 std::string EditMarkerLines(std::string_view body, const Edit& edit) {
   std::string out;

@@ -1,4 +1,4 @@
-// Frames the body of a section, and makes the boundary that keeps untrusted text inside.
+// Frames the body of a section; makes the boundary that keeps untrusted text inside.
 //
 //   std::string id = FreeBoundary(text, boundary, seed);
 //   std::string framed = Framed({FenceKind::kData, "Notes", "notes", id, 0}, text);

@@ -1,4 +1,4 @@
-// dossier-yaml-table OUTPUT: the built-in YAML and its trees, made at build time (yaml_table.h).
+// dossier-yaml-table OUTPUT: writes the built-in YAML and its trees at build time (yaml_table.h).
 
 #include <cstdio>
 

@@ -114,7 +114,7 @@ TEST(ChatMemoryTest, NoBlockIsShownForAnyChunks) {
   }
 }
 
-// MEM-58: what stands before the history keeps its bytes while core does.
+// MEM-58: the text before the history keeps its bytes while core does.
 TEST(ChatMemoryTest, ThePrefixChangesOnlyWithCore) {
   MemoryRig rig;
   rig.memories.Set("compiler", "icpx");

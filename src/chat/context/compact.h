@@ -1,4 +1,4 @@
-// Decides when and how a long history is shortened in requests. The file keeps every message.
+// Decides when and how requests shorten a long history. The file keeps every message.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const CompactionDecision plan,
 //                            PlanCompaction(stored, limits, prices, size, *counter));
@@ -102,8 +102,8 @@ struct CompactedHistory {
   std::vector<std::string> warnings;
   std::string line;  // "compacted: turns 1-14 …"; empty if nothing is done
 };
-// `summary` is unset if the model's call failed: a hard trigger then leaves a stub with the number
-// of turns; a soft one skips the summary with a warning.
+// `summary` is unset if the call failed: a hard trigger then leaves a stub with the number of
+// turns; a soft one skips the summary with a warning.
 CompactedHistory FinishCompaction(const CompactionDecision& plan,
                                   std::optional<std::string_view> summary, std::string_view id,
                                   std::string_view model, std::string_view now,
@@ -124,16 +124,16 @@ CachePrices CachePricesOf(const model::Entry& entry);
 
 // The history of a conversation, as the compactor sees it and as requests hold it.
 //
-// The id of a message is its index ("7"). Only tool results, and blocks that one of our turns saved
-// before the user's text, can become one line by rule; nothing that a user typed. Thread-safety:
-// pure functions over plain data.
+// The id of a message is its index ("7"). Only tool results, and blocks that our turns saved before
+// the user's text, can become one line by rule; nothing that a user typed. Thread-safety: pure
+// functions over plain data.
 
 // Returns every message after the system message, with its tokens and framing.
 std::vector<assembly::HistoryTurn> HistoryTurns(const Stored& stored,
                                                 const tokens::Counter& counter,
                                                 std::vector<std::string>* warnings);
 
-// How turns are counted and shortened; the caller sets the limits. `keep_turns` newest stay.
+// Rules for counting and shortening turns; the caller sets the limits. `keep_turns` newest stay.
 assembly::CompactionPolicy ViewPolicy(std::span<const assembly::HistoryTurn> turns,
                                       const Stored& stored, std::int64_t keep_turns,
                                       const tokens::Counter& counter);

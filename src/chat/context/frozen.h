@@ -62,13 +62,13 @@ struct TurnOptions {
   // The source of the system text. kAsked: a flag, so a conversation with a different one refuses
   // it. kReplaces: a flag that may replace the conversation's own.
   enum class System { kConfigured, kAsked, kReplaces } system = System::kConfigured;
-  // Whether this turn's model becomes the conversation's (--adopt).
+  // kYes: this turn's model becomes the conversation's (--adopt).
   enum class Adopt { kNo, kYes } adopt = Adopt::kNo;
 };
 
-// Where a block is placed.
+// The place of a block.
 enum class BlockPlace { kNowhere, kSystem, kUser };
-// Whether a block before the user text is saved with it.
+// Decides if a block before the user text is saved with it.
 enum class Keep { kNo, kIfAsked, kYes };
 
 // One row of table 4.1.
@@ -119,8 +119,8 @@ Frozen Freeze(std::string_view system_text, std::span<const DeclaredCommand> com
 Frozen Compose(std::string_view system_text, std::string_view context, ContextRecord record,
                const tokens::Counter& counter);
 
-// Splits the system message in two parts, even if its blocks are not at its end or no record gives
-// their place: everything around the blocks is text.
+// Splits the system message even if its blocks are not at its end or no record gives their place:
+// everything around the blocks is text.
 SystemHalves PartsAround(const Stored& stored);
 
 // A block of a context, with its name.
@@ -145,12 +145,12 @@ struct Refreshed {
   // The old context, for the content store; "" if there was none or it did not change.
   std::string replaced;
 };
-// What happens to blocks that are not among the new ones: those of the configuration are removed
+// The treatment of blocks that are not among the new ones: those of the configuration are removed
 // and those of --exec stay, or all stay in place.
 enum class OtherBlocks { kGo, kStay };
 
-// Keeps the system text of `stored` and replaces its context. For a conversation without a system
-// message, the configured `system_text` is not used: the stored state wins.
+// Keeps the system text of `stored` and replaces its context. Without a stored system message, the
+// configured `system_text` is not used: the stored state wins.
 Refreshed Refresh(const Stored& stored, std::span<const DeclaredCommand> commands,
                   std::span<const ContextBlock> blocks, std::string_view now,
                   const tokens::Counter& counter, OtherBlocks others = OtherBlocks::kGo);

@@ -5,9 +5,9 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const Gathered gathered, context.Gather(need.run, limits, cancel));
 //   PlanTurn({.commands = gathered.commands, …}, stored, gathered.blocks, …);
 //
-// Templates are rendered and variables resolved anew in every call, only for commands that will
-// run. The journal stores the gathered blocks, so that an interrupted turn resumes without running
-// anything again. Thread-safety: may be called from many threads.
+// Each call renders templates and resolves variables anew, only for commands that will run. The
+// journal stores the blocks, so that an interrupted turn resumes without running anything again.
+// Thread-safety: may be called from many threads.
 
 #ifndef DOSSIER_CHAT_CONTEXT_GATHER_H_
 #define DOSSIER_CHAT_CONTEXT_GATHER_H_
@@ -30,7 +30,7 @@
 
 namespace dossier::chat {
 
-// What ran. `commands` are the declared ones; those that ran have the text that was run.
+// The gathered output. `commands` are the declared ones; those that ran have the text that was run.
 struct Gathered {
   std::vector<DeclaredCommand> commands;
   std::vector<ContextBlock> blocks;  // one for each requested index, in that order

@@ -10,7 +10,7 @@ namespace {
 
 using dossier::testing::Succeeds;
 
-// FLT-48: texts stand behind the commands, as the output of --exec would.
+// FLT-48: texts follow the commands, as the output of --exec would.
 TEST(TextContext, TextsAreBlocksBehindThoseOfTheCommands) {
   ChatRig rig;
   rig.commands = {{.name = "a", .command = "run a"}};

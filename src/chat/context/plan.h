@@ -62,7 +62,7 @@ struct TurnInput {
   std::vector<assembly::Block> images;  // sent with the prompt
 };
 
-// What to save after the reply; see save.h.
+// The data to save after the reply; see save.h.
 struct TurnSave {
   enum class Kind { kNothing, kCreate, kAppend } kind = Kind::kNothing;
   std::string model;                      // for a new conversation

@@ -105,7 +105,7 @@ TEST(ReadOnly, NeedsAConversation) {
               FailsWith(ErrorCode::kUsage, "--read-only requires --conversation"));
 }
 
-// CON-N20: the steps of an agent stand behind system, context and history.
+// CON-N20: the steps of an agent follow system, context and history.
 TEST(AgentMode, SendsSystemContextAndHistory) {
   TalkRig rig;
   rig.commands = {rig.Command("a")};

@@ -8,9 +8,8 @@
 //   DOSSIER_RETURN_IF_ERROR(document.metadata().Set({"total_tokens"}, 41));
 //   for (std::string_view piece : document.Render().pieces()) Write(piece);
 //
-// The text is held once; messages are parsed one by one on request. The cost of an append or a
-// metadata change depends on its own size; any other change parses the whole text again.
-// Thread-safety: not thread-safe; one owner.
+// The text is held once; messages are parsed on request. An append or a metadata change costs its
+// own size; any other change parses the whole text again. Thread-safety: one owner.
 
 #ifndef DOSSIER_CHAT_DOCUMENT_DOCUMENT_H_
 #define DOSSIER_CHAT_DOCUMENT_DOCUMENT_H_
@@ -48,8 +47,8 @@ class Document {
   static constexpr std::uint64_t kMaxBytes = 1ull << 30;
   static constexpr std::size_t kMaxMessages = 1'000'000;
 
-  // Errors: kDamaged, "conversation ID is malformed: REASON": not JSON, not an object, a duplicate
-  // key, messages without a role. Missing keys are no error; unknown ones are kept.
+  // Errors: kDamaged, "conversation ID is malformed: REASON": no JSON object, a duplicate key,
+  // messages without a role. Missing keys are no error; unknown ones are kept.
   static Result<Document> Parse(std::string bytes, std::string_view id);
   // Makes a conversation without messages; both times are `at`.
   static Document Make(std::string_view id, std::string_view model, std::string_view at,

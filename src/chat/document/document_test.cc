@@ -12,7 +12,7 @@ namespace {
 using dossier::testing::FailsWith;
 using dossier::testing::Succeeds;
 
-// As a Python program writes it: escapes, a foreign key, odd numbers, parts, null content.
+// A file as written by a Python program: escapes, a foreign key, odd numbers, parts, null content.
 constexpr std::string_view kForeign = R"({
   "id": "bug-12",
   "model": "gpt-4",

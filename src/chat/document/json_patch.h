@@ -1,12 +1,12 @@
-// Edits a JSON text so that every byte outside the edit stays as it is: order of keys, spelling of
-// numbers and escapes, white space.
+// Edits a JSON text without changing other bytes: order of keys, spelling of numbers and escapes,
+// white space.
 //
 //   JsonPatch patch(text, JsonStyle::Of(text));
 //   DOSSIER_RETURN_IF_ERROR(patch.Set({"dossier", "title"}, "Hello"));   // made if absent
 //   DOSSIER_RETURN_IF_ERROR(patch.Append({"dossier", "turns"}, turn));
 //   Write(patch.text());
 //
-// Thread-safety: not thread-safe; one owner.
+// Thread-safety: one owner.
 
 #ifndef DOSSIER_CHAT_DOCUMENT_JSON_PATCH_H_
 #define DOSSIER_CHAT_DOCUMENT_JSON_PATCH_H_
@@ -30,7 +30,7 @@ namespace dossier::chat {
 //   std::string_view raw = Of(text, members[0].value);
 //
 // Strict as in RFC 8259: no comments, trailing commas or NaN; nesting at most kMaxDepth. Numbers
-// are not parsed, so they keep their text; a string is decoded only on request. Thread-safety: pure
+// are not parsed and keep their text; strings are decoded only on request. Thread-safety: pure
 // functions over plain data.
 
 inline constexpr int kMaxDepth = 60;
@@ -50,7 +50,7 @@ struct Member {
   Slice value;
 };
 
-// Returns the single value of `text`, checked completely, without surrounding white space. Errors:
+// Returns the single value of `text`, fully checked, without surrounding white space. Errors:
 // kDamaged with reason and byte offset, also for text that is not UTF-8.
 Result<Slice> SliceDocument(std::string_view text);
 
@@ -77,8 +77,8 @@ struct Insertion {
   std::size_t at = 0;
   std::string text;
 };
-// `last` is the container's last child, including its key if it has one. `depth` is the depth of
-// the container, used if it is empty. `key` is empty for an item of a list.
+// `last` is the container's last child, with its key if any. `depth` is the container's, used if it
+// is empty. `key` is empty for an item of a list.
 Insertion InsertInto(std::string_view text, Slice container, std::optional<Slice> last, int depth,
                      std::string_view key, std::span<const Json> values, const JsonStyle& style);
 

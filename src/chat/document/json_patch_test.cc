@@ -102,7 +102,7 @@ Json RandomJson(Random& random, int depth) {
   }
 }
 
-// CON-29: whatever stands in a text, a member that is set and removed leaves no trace, and what is
+// CON-29: whatever a text contains, a member that is set and removed leaves no trace, and what is
 // written reads back.
 TEST(JsonPatch, KeepsRandomTexts) {
   Random random(29);

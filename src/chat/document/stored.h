@@ -95,7 +95,7 @@ struct Stored {
   std::vector<std::string> hints;       // metadata.dossier.hints: hints already given
   std::vector<std::string> former_ids;  // metadata.dossier.former_ids: ids before renames
   std::vector<std::string> warnings;
-  // Whether the system message differs from the one that `context` was recorded for. If it was
+  // kYes: the system message differs from the one that `context` was recorded for. If it was
   // edited, the record's range and hash are those of the blocks it contains now.
   enum class Edited { kNo, kYes } edited = Edited::kNo;
 
@@ -105,9 +105,9 @@ struct Stored {
   std::size_t HistoryBegin() const { return System() ? 1 : 0; }
 };
 
-// A file that was edited by hand still loads: the frozen context is used as it is now, a compaction
-// of messages that are gone is ignored, both with a warning (repair.h rewrites the records).
-// Errors: kDamaged, as Document::Parse: a value of our own metadata with the wrong type.
+// A file edited by hand still loads: its frozen context is used as it is, a compaction of missing
+// messages is ignored, both with a warning (repair.h rewrites the records). Errors: kDamaged, as
+// Document::Parse: a value of our own metadata with the wrong type.
 Result<Stored> ReadStored(const Document& document);
 // The same with at most the first message, which the metadata refers to; the others are most of the
 // size of a long conversation.

@@ -335,7 +335,7 @@ class LlmLog {
     return ResultLine(tool, output, "");
   }
 
-  // Returns the tool lines of `table`: calls in a response, or results given to a prompt.
+  // Collects the tool lines of `table`: calls in a response, or results given to a prompt.
   Status ToolLines(std::string_view table, std::string_view column,
                    std::string (*line)(std::string_view tool, std::string_view value),
                    const std::string& response, std::string* text) {

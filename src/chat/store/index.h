@@ -1,13 +1,13 @@
-// Lists and searches the conversations of a folder with a SQLite file in the cache folder, which
-// may be deleted at any time.
+// Lists a folder's conversations and searches their full text: a SQLite file in the cache folder,
+// which may be deleted at any time.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Index index, Index::Open(folder, cache_folder));
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<Listed> list, index.List({.limit = 20}));
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<IndexHit> hits, index.Search({.query = "segfault"}));
 //
 // Opening compares name, size, time and inode of each file with the index; only files that changed
-// are read. If the cache cannot be written, the index is kept in memory. Thread-safety: not
-// thread-safe; one owner. Several processes may use one index.
+// are read. If the cache cannot be written, the index is kept in memory. Thread-safety: one owner.
+// Several processes may use one index.
 
 #ifndef DOSSIER_CHAT_STORE_INDEX_H_
 #define DOSSIER_CHAT_STORE_INDEX_H_

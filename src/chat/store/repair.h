@@ -31,7 +31,7 @@ Result<std::vector<std::string>> Repair(const tokens::Counter& counter, Document
 // Thread-safety: one owner.
 
 struct MigrateOptions {
-  // What happens to later copies that differ from the first. kKeep: a reply may refer to them.
+  // The treatment of later copies that differ from the first. kKeep: a reply may refer to them.
   enum class Changed { kKeep, kDrop } changed = Changed::kKeep;
 };
 

@@ -10,8 +10,7 @@
 //
 // A save takes the conversation's lock, reads the file again, adds the turn, and replaces the whole
 // file: a killed process leaves the old file or the new one, and parallel turns are all kept. No
-// lock is held between turns. Every call checks ids. Thread-safety: all methods may be called from
-// any thread.
+// lock is held between turns. Every call checks ids. Thread-safety: all methods from any thread.
 
 #ifndef DOSSIER_CHAT_STORE_STORE_H_
 #define DOSSIER_CHAT_STORE_STORE_H_

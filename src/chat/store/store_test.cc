@@ -204,7 +204,7 @@ int StatusOf(pid_t child) {
   return status;
 }
 
-// CON-29, CON-A4: every reply stands behind its question.
+// CON-29, CON-A4: every reply follows its question.
 void ExpectPairs(const Stored& stored, std::size_t turns) {
   ASSERT_EQ(stored.messages.size(), 1 + 2 * turns);
   std::set<std::string> prompts;

@@ -167,7 +167,7 @@ struct ChatParts {
   std::shared_ptr<store::Journal> journal;  // null: nothing is recorded
   driver::RunLogSetting::Bodies bodies = driver::RunLogSetting::Bodies::kKept;  // --no-log
   std::string content_folder;  // stores contexts that a refresh replaces; "": they are not kept
-  // Where a conversation is saved if its own folder cannot be written; "": a new folder in the
+  // The folder for a conversation whose own folder cannot be written; "": a new folder in the
   // temporary folder.
   std::string rescue_folder;
   assembly::AssetFolders folders;

@@ -104,7 +104,7 @@ TEST(MarkdownViewTest, TablesFitTheWidth) {
   EXPECT_EQ(Show("| no table\nx\n"), "| no table\nx\n");
 }
 
-// What is on the screen after each chunk: words do not wait for the end.
+// The screen after each chunk: words do not wait for the end.
 TEST(MarkdownViewTest, WhatCanBeShownIsShownAtOnce) {  // CON-46
   struct Step {
     std::string_view chunk, shown;

@@ -58,7 +58,7 @@ class PlainLineReader final : public LineReader {
   DescriptorLines lines_;
 };
 
-// How a message of several lines ends.
+// The end of a message of several lines.
 enum class MessageEnd {
   kLine,  // a line that does not end in a backslash
   kDot,   // a line with only a dot, or the end of input

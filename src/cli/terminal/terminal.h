@@ -1,4 +1,4 @@
-// Properties of the terminal that the command uses, and functions to print messages on it.
+// The terminal that the command uses, and functions to print messages on it.
 //
 //   Terminal terminal = Terminal::Detect();
 //   PrintError(std::cerr, error);          // "dossier: data.csv: no such file"
@@ -60,7 +60,7 @@ std::string OnOneLine(std::string_view text, std::size_t most);
 // pipe it is exact. A missing final newline is added.
 std::string OutputText(std::string_view text, Terminal::Kind kind);
 
-// Discards what was typed on the terminal `fd` before a question appears: it answers nothing.
+// Discards what was typed on the terminal `fd` before a question: it answers nothing.
 void ForgetTyped(int fd);
 // Reads one line from the terminal `fd` after calling `ask`, which writes the question; nullopt at
 // the end of input. Discards what was typed before. kCancelled at SIGINT, SIGTERM and SIGHUP, which
@@ -72,7 +72,7 @@ Result<std::optional<std::string>> AskOn(int fd, const std::function<Status()>& 
 int PrintError(std::ostream& err, const Error& error);
 void PrintWarning(std::ostream& err, std::string_view message);
 
-// Protects a terminal from text that others wrote: every text passes through it last.
+// Protects a terminal from text of others: every text passes through it last.
 //
 //   OutputBuffer buffer(STDOUT_FILENO);
 //   TerminalFilter filter(&buffer, STDOUT_FILENO);
@@ -82,7 +82,7 @@ void PrintWarning(std::ostream& err, std::string_view message);
 //
 // On a terminal, control characters except LF and TAB, direction marks and invalid UTF-8 are shown
 // instead of interpreted, even if the printing code did not clean them. Elsewhere every byte
-// passes: piped output is exact.
+// passes.
 //
 // Ownership: the caller keeps `next`. Thread-safety: one writer.
 

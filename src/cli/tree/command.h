@@ -31,9 +31,9 @@
 // </example>
 // clang-format on
 //
-// cli/commands.cc names every command once. A flag is declared where its value is stored;
-// properties that follow from its type (a switch, a whole number, text) are not repeated.
-// Thread-safety: not thread-safe; one tree per process, used by one thread.
+// cli/commands.cc names every command once. A flag is declared where its value is stored; what
+// follows from its type is not repeated. Thread-safety: not thread-safe; one tree per process, used
+// by one thread.
 
 #ifndef DOSSIER_CLI_TREE_COMMAND_H_
 #define DOSSIER_CLI_TREE_COMMAND_H_
@@ -56,8 +56,8 @@
 
 namespace dossier::cli {
 
-// How a command ends: the meaning of each exit code, and how a failure is reported: as a sentence
-// on stderr and, with --json, as an object on stdout, so that stdout always has exactly one.
+// The end of a command: the meaning of exit codes, and the report of a failure: a sentence on
+// stderr and, with --json, an object on stdout, which then has exactly one.
 //
 //   return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
 //   // {"schema":"dossier.error/1","error":{"code":"not_found","exit":4,"message":"…"}}
@@ -71,7 +71,7 @@ enum class FailureForm { kText, kJson };
 // Converts a command's own flag --json.
 constexpr FailureForm FormOf(bool json) { return json ? FailureForm::kJson : FailureForm::kText; }
 
-// Prints the failure without secrets. Returns the error's exit code.
+// Prints without secrets. Returns the error's exit code.
 int Fail(const Error& error, FailureForm form, std::ostream& out, std::ostream& err);
 
 inline constexpr int kExitDifferences = 15;  // a check found differences
@@ -113,13 +113,12 @@ class CommandNode;
 class Interrupt;
 struct GlobalFlags;
 
-// A possible word at the cursor, and its meaning.
+// A possible word at the cursor.
 struct Completion {
   std::string word, about;
 };
 
-// The input for the names that completion offers: the configuration selected by the flags, and the
-// commands.
+// The input of completion: the configuration selected by the flags, and the commands.
 struct CompletionContext {
   const GlobalFlags& flags;
   const CommandNode& root;
@@ -130,7 +129,7 @@ struct ValueKind {
   std::string_view word;  // as shown in help: "PATH"
   // kAny: a name from the system (a path), or a value that is passed to another program unchanged.
   enum class Bytes : std::uint8_t { kUtf8, kAny } bytes = Bytes::kUtf8;
-  // What the shell completes itself.
+  // Paths that the shell completes itself.
   enum class Files : std::uint8_t { kNone, kFiles, kFolders } files = Files::kNone;
   // Returns the names that completion offers; null: none.
   std::vector<Completion> (*offers)(const CompletionContext& context) = nullptr;
@@ -147,7 +146,7 @@ inline constexpr ValueKind kName{"NAME"};
 // The title of the global flags in help.
 inline constexpr std::string_view kGlobalGroup = "Global";
 
-// Where a value is stored. Its type decides how it is parsed: bool and optional<bool> are switches
+// The target of a value. Its type decides how it is parsed: bool and optional<bool> are switches
 // without a value, a vector may be given repeatedly, a vector argument takes all words that follow.
 using FlagTarget =
     std::variant<bool*, std::optional<bool>*, int*, std::optional<int>*, std::int64_t*,
@@ -187,7 +186,7 @@ class Flag {
   const std::vector<std::string>& short_names() const { return short_; }  // without dashes
   const std::vector<std::string>& long_names() const { return long_; }
   const std::vector<std::string>& former_names() const { return former_; }  // with dashes
-  // Returns true if `word` ("-m", "--model") is one of its names, including former ones.
+  // True if `word` ("-m", "--model") is one of its names, including former ones.
   bool Is(std::string_view word) const;
 
   const FlagTarget& to() const { return to_; }
@@ -250,7 +249,7 @@ class Flags {
   std::string group_ = "Options";
 };
 
-// What a command gets when it runs.
+// The input of a running command.
 struct Context {
   const GlobalFlags& flags;
   const CommandNode& command;  // the one that runs
@@ -260,7 +259,7 @@ struct Context {
   std::ostream& out;
   std::ostream& err;
   std::span<const std::string> argv;  // the whole command line
-  // How a failure is reported; initially according to --json. A command that has already printed
+  // The form of a failure report; initially according to --json. A command that has already printed
   // its object changes it.
   FailureForm failure = FailureForm::kText;
 };
@@ -274,7 +273,7 @@ inline Result<int> AsExitCode(const Status& done) {
 }
 
 // `declare` binds flags to a fresh `Given`; `run` gets it after the command line is parsed. It
-// returns a Status or an exit code; an error is reported and becomes the exit code.
+// returns a Status or an exit code; an error is reported and gives the exit code.
 template <typename Given, typename Outcome>
 Binding Bind(void (*declare)(Flags& flags, Given& to),
              Outcome (*run)(const Given& given, Context& context)) {
@@ -291,8 +290,8 @@ struct Command {
   std::string_view examples;  // one line each, followed by an indented line that explains it
   Binding binding;            // empty: one of `commands` must be named
   std::vector<Command> commands;
-  // kLeft: it neither waits nor starts anything, so Ctrl-C simply ends it. kOrder: a signal is the
-  // normal way to end it, so its own exit code counts.
+  // kLeft: it neither waits nor starts anything, so Ctrl-C simply ends it. kOrder: a signal
+  // normally ends it, so its own exit code counts.
   enum class Signals : std::uint8_t { kTakenOver, kLeft, kOrder } signals = Signals::kTakenOver;
   // kYes: it also runs if none of `commands` is named.
   enum class Alone : std::uint8_t { kNo, kYes } alone = Alone::kNo;
@@ -300,8 +299,8 @@ struct Command {
   enum class Listed : std::uint8_t { kYes, kNo } listed = Listed::kYes;
 };
 
-// A command at its place in the tree. Flags are declared on first use, because most calls need
-// those of one command only.
+// A command at its place in the tree. Flags are declared on first use: most calls need those of one
+// command.
 class CommandNode {
  public:
   explicit CommandNode(Command command, const CommandNode* above = nullptr);
@@ -313,7 +312,7 @@ class CommandNode {
   std::string_view summary() const { return command_.summary; }
   std::string_view examples() const { return command_.examples; }
   bool listed() const { return command_.listed == Command::Listed::kYes; }
-  // Returns true if a subcommand must be named.
+  // True if a subcommand must be named.
   bool needs_below() const { return !below_.empty() && command_.alone == Command::Alone::kNo; }
   Command::Signals signals() const;
   const CommandNode* above() const { return above_; }
@@ -356,7 +355,7 @@ class CommandNode {
   mutable std::unique_ptr<Declaration> declared_;
 };
 
-// Returns true if a switch has an opposite that can undo it on the same line.
+// Returns true if a switch has an opposite on the same line.
 bool HasTwin(const Flag& flag);
 // Returns the flag that undoes another: "--no-json" for "json", "--colour" for "no-colour".
 std::string TwinOf(std::string_view long_name);

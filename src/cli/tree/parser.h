@@ -23,7 +23,7 @@
 namespace dossier::cli {
 
 struct ParsedLine {
-  // What is requested instead of running the command.
+  // The request of the command line: to run the command, or something else.
   enum class Wish : std::uint8_t {
     kRun,
     kFirstScreen,

@@ -1,5 +1,5 @@
-// aggregate: counting questions over lines whose labels have to be understood. Here they are made,
-// with gold by counting; aggregate_proof.cc has the other path.
+// aggregate: counting questions about lines whose labels have to be understood. They are made here,
+// with gold by counting; aggregate_proof.cc has the second path.
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ namespace dossier::evaluation {
 namespace {
 
 constexpr std::int64_t kFewestInScope = 5;
-// Draws of one kind before the next one's turn; a kind without a draw of its own has one.
+// Draws of one kind before the next one's turn; a kind without random parts has one draw.
 constexpr int kDraws = 40, kOnce = 1;
 
 enum class Group : std::uint8_t { kCounting, kUser, kTimeline };
@@ -26,7 +26,7 @@ enum class ScopeKind : std::uint8_t { kAll, kUser, kPeriod };
 
 using Counts = std::vector<std::int64_t>;  // by label
 
-// What the lines of a window are, counted once.
+// The counts of a window's lines.
 struct Tally {
   explicit Tally(const Window& window) : window(window) {
     all.resize(window.labels.size());
@@ -64,11 +64,11 @@ struct Scope {
 struct Draft {
   std::string question, form, type, gold;
   double chance = 0;
-  std::string a, b;                  // what a comparison names
-  std::vector<std::string> choices;  // the legal answers, where they are few
+  std::string a, b;                  // the operands of a comparison
+  std::vector<std::string> choices;  // the valid answers, if there are few
 };
 
-// Makes questions about one window; a maker returns none where a gap rule refuses the draw.
+// Makes questions about one window; a maker returns none if a gap rule refuses the draw.
 class Maker {
  public:
   Maker(const Window& window, RandomStream stream, TaskSink& sink)
@@ -184,7 +184,7 @@ class Maker {
     if (before < kFewestInScope || after < kFewestInScope) return Refused("short_period");
     const std::int64_t gap = hits_before * after - hits_after * before;
     if (gap != 0 && std::abs(gap) * 50 <= before * after) return Refused("share_gap");
-    // "X is more common" of under 20 characters is no answer to the published rule.
+    // The published rule does not accept "X is more common" with fewer than 20 characters.
     if (labels_[label].size() < 5) return Refused("short_label");
     const std::string date = LineDate(day);
     return Draft{
@@ -306,7 +306,7 @@ class Maker {
                     fmt::format(fmt::runtime(words.question), rank == 0 ? "" : "second "), Sum);
   }
 
-  // The key at `rank`, where neither its neighbours nor another before them have as many.
+  // Returns the key at `rank`, if neither its neighbours nor one before them have the same count.
   template <typename Measure>
   std::optional<Draft> RankedBy(const std::map<std::int32_t, Counts>& keys, std::size_t rank,
                                 const RankWords& words, std::string question,
@@ -342,8 +342,8 @@ struct Kind {
 
 using enum Group;
 
-// Each group's kinds have their turns in this order; those that a program alone answers stand apart
-// from each other.
+// The kinds of each group take turns in this order; those that a program alone can answer are
+// spread out.
 constexpr Kind kKinds[] = {
     {kCounting, "MOST_FREQ", ScopeKind::kAll, Needs::kLabel, &Maker::MostLabel},
     {kCounting, "LEAST_FREQ", ScopeKind::kAll, Needs::kLabel, &Maker::LeastLabel},
@@ -370,12 +370,12 @@ constexpr Kind kKinds[] = {
 };
 
 constexpr std::string_view kGroupNames[] = {"counting", "user", "timeline"};
-// 40 % counting, 30 % user, 30 % timeline, in any ten that follow each other.
+// 40 % counting, 30 % user, 30 % timeline, in any ten consecutive ones.
 constexpr Group kMix[] = {kCounting, kUser,     kTimeline, kCounting, kUser,
                           kTimeline, kCounting, kUser,     kTimeline, kCounting};
 
-// What the best constant number scores under 0.75^distance over 1,000 windows each, of 4,096 tokens
-// and of 16,384; of larger windows it scores no more. Measured with the built-in texts at seed 1.
+// The score of the best constant number under 0.75^distance over 1,000 windows each, of 4,096 and
+// of 16,384 tokens; for larger windows it is no higher. Measured with the built-in texts at seed 1.
 struct NumberChance {
   std::string_view task;
   ScopeKind scope;
@@ -419,7 +419,7 @@ class Aggregate final : public Family {
     } else if (!shape.empty()) {
       return MakeError(ErrorCode::kConfig, "shape={}: there is only official", shape);
     }
-    std::array<std::size_t, 3> turn{};  // of each group, over all windows
+    std::array<std::size_t, 3> turn{};  // for each group, over all windows
     return ForEachWindow(
         name(), spec, pool, sink,
         [&](const Window& window, const std::string& id, ContextFile file) -> Status {
@@ -447,7 +447,7 @@ class Aggregate final : public Family {
       const auto group =
           static_cast<std::size_t>(kMix[static_cast<std::size_t>(number) % std::size(kMix)]);
       const std::size_t start = asked.size();
-      // A group that has nothing more to ask gives its place to another one.
+      // A group without further questions gives its place to another one.
       for (std::size_t tried = 0; tried < 3 * std::size(kKinds) && asked.size() == start; ++tried) {
         const std::size_t now = (group + tried / std::size(kKinds)) % std::size(kGroupNames);
         const Kind& kind = NextKind(static_cast<Group>(now), &(*turn)[now]);

@@ -9,8 +9,8 @@
 namespace dossier::evaluation {
 namespace {
 
-// One kind of question, as it is read again, and its answer in SQL over the view `s`. ?1 and ?2 are
-// what the pattern captures, in order.
+// A kind of question, recognised by pattern, and its answer in SQL over the view `s`. ?1 and ?2 are
+// the pattern's captures, in order.
 struct Proof {
   const char* question;
   const char* sql;
@@ -79,7 +79,7 @@ constexpr const char* kMonthNames[] = {"January",   "February", "March",    "Apr
                                        "May",       "June",     "July",     "August",
                                        "September", "October",  "November", "December"};
 
-// The questions of kProofs, compiled; they are constants that every proof shares.
+// The questions of kProofs, compiled; all proofs share these constants.
 const std::vector<std::unique_ptr<const RE2>>& Questions() {
   static const auto compiled = [] {
     std::vector<std::unique_ptr<const RE2>> all;
@@ -92,7 +92,7 @@ const std::vector<std::unique_ptr<const RE2>>& Questions() {
   return compiled;
 }
 
-// "Jun 06, 2024" as 2024-06-06; anything else as it is.
+// Converts "Jun 06, 2024" to 2024-06-06; returns anything else unchanged.
 std::string AsIso(const std::string& text) {
   static const RE2 date(R"(([A-Z][a-z]{2}) (\d\d), (\d{4}))");
   std::string month, day, year;
@@ -105,7 +105,7 @@ std::string AsIso(const std::string& text) {
   return text;
 }
 
-// Takes the scope off the front of `question`; returns the condition that it means.
+// Removes the scope from the front of `question`; returns its condition.
 std::string TakeScope(re2::StringPiece* question) {
   static const RE2 user(R"(Consider only the lines of user (\d+)\. )");
   static const RE2 month(R"(Consider only the lines dated in ([A-Z][a-z]+), of any year\. )");
@@ -126,7 +126,7 @@ std::string TakeScope(re2::StringPiece* question) {
   return "1";
 }
 
-// The only row of a query; none or several are no single right answer.
+// Returns the only row of a query; none or several are not a single right answer.
 Result<std::string> OnlyRow(store::Statement& query, const Task& task) {
   DOSSIER_ASSIGN_OR_RETURN(const bool first, query.Step());
   const auto answer = first ? query.OptionalText(0) : std::nullopt;

@@ -1,5 +1,5 @@
-// code: where names of a Python tree are defined, called, imported and set. A question is asked
-// only where the lexer here and Python's own parser say the same.
+// code: where names of a Python tree are defined, called, imported and set. A question is only
+// asked if the lexer here and Python's own parser agree.
 
 #include <re2/re2.h>
 
@@ -25,7 +25,7 @@ constexpr std::size_t kMostFiles = 20'000;
 
 using Tree = std::map<std::string, std::string>;  // path -> text
 
-// A small package with traps: names in comments and strings, methods of the same name.
+// A small package with traps: names in comments and strings, methods with the same name.
 Tree MakeTree(std::int64_t files, RandomStream stream) {
   Tree tree;
   std::vector<std::string> modules, functions;
@@ -147,7 +147,7 @@ class CodeProver final : public Prover {
   const Json facts_;
 };
 
-// Draws questions from what the lexer found; `gold` is its answer.
+// Draws questions from the lexer's results; `gold` is its answer.
 class CodeQuestions {
  public:
   CodeQuestions(const PythonFacts& facts, RandomStream stream)
@@ -309,7 +309,7 @@ class Code final : public Family {
   static constexpr Parameter kParameters[] = {
       {"tree", "", "a folder with Python sources; default: made ones"}};
 
-  // The facts of the parser, from files that are there for this long only.
+  // Returns the parser's facts from files that exist only during this call.
   static Result<Json> ParseCopy(const Tree& tree) {
     DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make("dossier-code"));
     std::vector<std::string> names;

@@ -34,7 +34,7 @@ class FamiliesTest : public testing::Test {
     return set ? std::move(*set) : TaskSet{};
   }
 
-  // Whether the second path finds `edit` in the contexts of a set.
+  // Returns true if the second path finds `edit` in the contexts of a set.
   bool Finds(const std::string& family, const FamilySpec& spec,
              const std::function<std::string(std::string)>& edit) {
     TaskSet set = Generate(family, spec);
@@ -78,7 +78,7 @@ std::vector<Read> LinesOf(const TaskSet& set, const Task& task) {
   return lines;
 }
 
-// EVL-10, EVL-11, EVL-12, EVL-A5: the window as it stands, and questions in their forms.
+// EVL-10, EVL-11, EVL-12, EVL-A5: the window, and the forms of the questions.
 TEST_F(FamiliesTest, WindowsAndQuestionsStandAsWritten) {
   const TaskSet set = Generate("aggregate", Spec(8192));
   const std::string text = *set.ReadContext(set.tasks[0].contexts[0]);

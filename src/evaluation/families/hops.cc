@@ -1,4 +1,4 @@
-// hops: things that are handed from person to person, told in prose over many pages.
+// hops: things that are passed from person to person, told in prose over many pages.
 
 #include <re2/re2.h>
 
@@ -15,9 +15,9 @@
 namespace dossier::evaluation {
 namespace {
 
-constexpr std::size_t kDecoys = 6;  // other things that pass through the same hands
+constexpr std::size_t kDecoys = 6;  // other things that the same people pass on
 
-// One thing and the people who held it, in order.
+// A thing and the people who held it, in order.
 struct Chain {
   std::string thing;
   std::vector<std::size_t> people;
@@ -30,8 +30,8 @@ std::string HandOver(const std::string& thing, const std::string& from, const st
   return fmt::format("{} was given the {} by {}.", to, thing, from);
 }
 
-// Path B: who gave the thing to whom, read from the sentences; the walk from the one who was given
-// nothing.
+// Path B: reads who gave the thing to whom from the sentences, then walks from the person who was
+// given nothing.
 Result<std::vector<std::string>> WalkChain(const std::string& text, const std::string& thing,
                                            const Task& task) {
   const std::string quoted = RE2::QuoteMeta(thing);
@@ -116,7 +116,7 @@ class Hops final : public Family {
     std::int64_t length, number, pages, hops;
   };
 
-  // Chains of things that no other chain has; decoys cross the first ones' people.
+  // Makes chains of distinct things; decoys use the people of the first chains.
   static std::vector<Chain> MakeChains(std::int64_t wanted, std::int64_t hops,
                                        RandomStream* stream) {
     const std::vector<std::uint32_t> things =
@@ -135,7 +135,7 @@ class Hops final : public Family {
     return chains;
   }
 
-  // All pages, with `paragraphs` paragraphs in all and the sentences of the chains between them.
+  // Makes all pages, with `paragraphs` paragraphs in total and the chains' sentences between them.
   static std::vector<std::string> MakePages(const std::vector<Chain>& chains, const Prose& prose,
                                             std::int64_t pages, std::int64_t paragraphs,
                                             RandomStream stream) {

@@ -11,7 +11,7 @@
 namespace dossier::evaluation {
 namespace {
 
-// This reader shares nothing with the writer of the lines: it is the other half of a proof.
+// This reader shares no code with the writer of the lines: it is the other half of a proof.
 struct Parts {
   std::string_view month, day, year, user, body, label;
 };
@@ -19,7 +19,7 @@ struct Parts {
 // "Date: Jun 06, 2024 || User: 98779 || Instance: … || Label: …"
 std::optional<Parts> PartsOf(std::string_view line) {
   constexpr std::string_view kUser = " || User: ", kBody = " || Instance: ", kLabel = " || Label: ";
-  constexpr std::size_t kUserAt = 18;  // "Date: Jun 06, 2024" is always as long
+  constexpr std::size_t kUserAt = 18;  // "Date: Jun 06, 2024" has a fixed length
   const std::size_t body = line.find(kBody), label = line.rfind(kLabel);
   if (line.substr(kUserAt, kUser.size()) != kUser || body == std::string_view::npos ||
       label == std::string_view::npos || label < body + kBody.size() || line[9] != ' ' ||
@@ -49,7 +49,7 @@ Result<LineTable> LineTable::Read(std::string_view labelled, const Relabel& rela
   std::set<std::string> labels;
   for (const std::string_view line : Split(labelled, '\n')) {
     if (!line.starts_with("Date: ")) {
-      // The frame names the labels, those without a line too.
+      // The header names all labels, including those without a line.
       std::string list;
       if (RE2::PartialMatch(re2::StringPiece(line.data(), line.size()),
                             "exactly one of these labels: (.*?)\\. The labels", &list)) {

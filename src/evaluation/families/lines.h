@@ -4,7 +4,7 @@
 //   DOSSIER_ASSIGN_OR_RETURN(LineTable table, LineTable::Read(labelled, {}));
 //   DOSSIER_ASSIGN_OR_RETURN(Statement query, table.db.Prepare("SELECT count(*) FROM lines"));
 //
-// Thread-safety: not thread-safe; one owner.
+// Thread-safety: one owner.
 
 #ifndef DOSSIER_EVALUATION_FAMILIES_LINES_H_
 #define DOSSIER_EVALUATION_FAMILIES_LINES_H_

@@ -28,7 +28,7 @@ constexpr std::string_view kMessages[] = {"request handled as usual",
 constexpr std::size_t kUsers = 90'000;
 constexpr std::size_t kMostMillis = 5000;
 
-// What is counted while lines are written.
+// Counts made while lines are written.
 struct LogCounts {
   std::array<std::array<std::int64_t, 6>, 4> level_service{};
   std::array<std::array<std::int64_t, 8>, 6> service_status{};
@@ -48,7 +48,7 @@ std::string HourText(std::int64_t hour) {
   return fmt::format("{}T{:02}", IsoDate(static_cast<std::int32_t>(hour / 24)), hour % 24);
 }
 
-// The second of a line as text, of which only the end changes from line to line.
+// The time of a line as text, of which only the end changes from line to line.
 class TimeText {
  public:
   std::string_view At(std::int64_t second) {
@@ -143,7 +143,7 @@ class Logs final : public Family {
     std::string piece, line;
     piece.reserve(kPiece + 256);
     while (true) {
-      // One draw decides a line: its fields are parts of it.
+      // One draw decides a line: its parts determine the fields.
       const std::uint64_t draw = stream->Next(), more = stream->Next();
       const std::uint64_t pause = draw & 0xff;
       second += pause < 200 ? 0 : pause < 254 ? 1 : static_cast<std::int64_t>(2 + (more & 0x3f));

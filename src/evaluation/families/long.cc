@@ -23,7 +23,7 @@ struct Entry {
   std::int64_t amount = 0;
 };
 
-// Lines with different keys, in no order.
+// Makes lines with different keys, in no order.
 std::vector<Entry> MakeEntries(std::int64_t count, RandomStream* stream) {
   std::vector<Entry> entries;
   for (const std::uint32_t key : stream->Sample(kMadeWords, static_cast<std::size_t>(count))) {
@@ -56,7 +56,7 @@ Json LinesOfText(std::string_view text) {
   return gold;
 }
 
-// By the system's own program.
+// Sorts with the system's own program.
 Result<Json> SortByProgram(std::vector<std::string> argv, const Task& task) {
   if (!FindProgram("sort")) {
     return MakeError(ErrorCode::kUnavailable,
@@ -138,7 +138,7 @@ class Long final : public Family {
     const std::vector<Entry> entries = MakeEntries(length, &stream);
     std::vector<std::string> lines, other;
     for (const Entry& entry : entries) lines.push_back(entry.text);
-    // The second file: a third of the first one's lines, and as many of its own.
+    // The second file has a third of the first one's lines, and as many of its own.
     for (const std::uint32_t at : stream.Sample(lines.size(), lines.size() / 3))
       other.push_back(lines[at]);
     for (const Entry& entry : MakeEntries(length / 3, &stream)) other.push_back("z" + entry.text);

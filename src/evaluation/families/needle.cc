@@ -1,5 +1,4 @@
-// needle: one sentence in a long text, at forty depths, with variants that a search for words
-// misses.
+// needle: one sentence in a long text, at forty depths, with variants that a keyword search misses.
 
 #include <re2/re2.h>
 
@@ -22,7 +21,7 @@ enum class Variant : std::uint8_t { kPlain, kParaphrased, kDecoy, kSplit, kNone 
 constexpr std::string_view kVariantNames[] = {"plain", "paraphrased", "decoy", "split", "none"};
 constexpr std::string_view kValueNames[] = {"number", "uuid", "phrase"};
 
-// A value of one of the three kinds, which stands nowhere else.
+// Draws a value of one of the three kinds, which occurs nowhere else.
 std::string DrawValue(std::size_t kind, RandomStream* stream) {
   if (kind == 0) return stream->Digits(7);
   if (kind == 1) return stream->Uuid();
@@ -31,7 +30,7 @@ std::string DrawValue(std::size_t kind, RandomStream* stream) {
 }
 
 struct Needle {
-  std::vector<std::string> paragraphs;  // none to two
+  std::vector<std::string> paragraphs;  // zero to two
   std::string question, gold;
 };
 
@@ -86,7 +85,7 @@ class NeedleFamilyImpl final : public Family {
     return {};
   }
 
-  // The place is read from the question, its sentence by pattern; the value has to occur once.
+  // Reads the place from the question and its sentence by pattern; the value must occur once.
   Result<Json> Recompute(const Task& task, const TaskSet& set, const Relabel&) const override {
     DOSSIER_ASSIGN_OR_RETURN(const std::string text, set.ReadContext(task.contexts[0]));
     std::string place, value, keeper;
@@ -127,7 +126,7 @@ class NeedleFamilyImpl final : public Family {
       parts.insert(parts.begin() + at, needle.paragraphs[0]);
     }
     if (needle.paragraphs.size() > 1) {
-      // Never beside the first one by design, nor tied to its depth.
+      // Its place does not depend on the first one or its depth.
       parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(stream.Below(parts.size() + 1)),
                    needle.paragraphs[1]);
     }

@@ -25,7 +25,7 @@ struct Need {
   How how = How::kAtLeast;
 };
 
-// A day that all lines of one label have to lie behind or before.
+// A day before or after which all lines of one label must be.
 struct Limit {
   char slot = 0;  // 0: none
   enum class Side : std::uint8_t { kAfter, kBefore } side = Side::kAfter;
@@ -68,7 +68,7 @@ std::vector<Condition> Conditions() {
   };
 }
 
-using Slots = std::array<std::string, kSlots>;  // the labels behind A to F
+using Slots = std::array<std::string, kSlots>;  // the labels of A to F
 
 const std::string& LabelOf(const Slots& slots, char slot) {
   return slots[static_cast<std::size_t>(slot - 'A')];
@@ -108,7 +108,7 @@ std::string Question(const Condition& condition, const Slots& slots) {
          "one; no other text.";
 }
 
-// Per label of a user: how many lines, and the days of the first and the last.
+// For each label of a user: number of lines, and the days of the first and the last.
 struct Lines {
   std::int64_t count = 0;
   std::int32_t first = 0, last = 0;
@@ -137,7 +137,7 @@ bool MeetsBoth(const UserLines& user, const Condition& condition, const Slots& s
   return limit.side == kAfter ? found->second.first > day : found->second.last < day;
 }
 
-// Path A: users sorted by what they meet, pairs from the two lists.
+// Path A: sorts users by the conditions they meet, and makes pairs from the two lists.
 Json CountPairs(const std::map<std::int32_t, UserLines>& users, const Condition& condition,
                 const Slots& slots) {
   std::vector<std::int32_t> one, other;
@@ -161,7 +161,7 @@ Json CountPairs(const std::map<std::int32_t, UserLines>& users, const Condition&
   return gold;
 }
 
-// Path B: one condition over the users' lines as SQL, with ?1 to ?6 for the labels of A to F.
+// Path B: a condition on the users' lines as SQL, with ?1 to ?6 for the labels of A to F.
 std::string SqlOf(const std::vector<Need>& needs, std::string_view user) {
   std::vector<std::string> parts;
   for (const Need& need : needs) {
@@ -186,7 +186,7 @@ std::string SqlOfBoth(const Condition& condition) {
 }
 
 std::string SqlOf(const Condition& condition) {
-  // Six numbered places, used or not.
+  // Uses all six numbered parameters.
   const std::string all = "ORDER BY 1, 2, (SELECT ?1 || ?2 || ?3 || ?4 || ?5 || ?6)";
   if (condition.first != 0) return SqlOfBoth(condition) + all;
   return "WITH u AS (SELECT DISTINCT user FROM lines), a AS (SELECT user FROM u WHERE " +
@@ -236,7 +236,7 @@ class PairsProver final : public Prover {
     for (std::size_t i = 0; named != nullptr && i < kSlots; ++i) {
       slots[i] = TextAt(*named, std::string(1, static_cast<char>('A' + i)));
     }
-    // The number is only a hint: what counts is the text that a system is asked.
+    // The number is only a hint; the text that a system is asked decides.
     if (number < 1 || number > conditions.size() ||
         Question(conditions[number - 1], slots) != task.question) {
       return MakeError(ErrorCode::kDamaged, "{}: its question is not that of its condition",

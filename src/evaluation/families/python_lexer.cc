@@ -68,7 +68,7 @@ class Lexer {
     Add(kind, text_.substr(begin, at_ - begin));
   }
 
-  // A name, or the letters in front of a string.
+  // Reads a name, or the letters before a string.
   void Name() {
     const std::size_t begin = at_;
     while (at_ < text_.size() && IsNameByte(text_[at_])) ++at_;
@@ -91,7 +91,7 @@ class Lexer {
         at_ += is_long ? 3 : 1;
         break;
       } else if (!is_long && text_[at_] == '\n') {
-        break;  // not closed on its line: no Python
+        break;  // not closed on its line: not valid Python
       } else {
         ++at_;
       }
@@ -114,7 +114,7 @@ class Lexer {
   std::vector<Token> tokens_;
 };
 
-// Facts from the tokens of one file.
+// Collects facts from the tokens of one file.
 class Finder {
  public:
   Finder(const std::string& file, std::vector<Token> tokens, PythonFacts* facts)
@@ -128,7 +128,7 @@ class Finder {
       if (token.text == "def" || token.text == "class") {
         if (tokens_[i + 1].kind != Token::Kind::kName) continue;
         facts_.definitions[std::string(tokens_[i + 1].text)].push_back(file_);
-        ++i;  // what follows is no call
+        ++i;  // what follows is not a call
       } else if (token.starts_statement && token.text == "import") {
         Import(i + 1);
       } else if (token.starts_statement && token.text == "from") {
@@ -149,7 +149,7 @@ class Finder {
            tokens_[at].text == sign;
   }
 
-  // "a.b.c"; "" for what begins with a dot.
+  // Returns "a.b.c"; "" if it begins with a dot.
   std::string Dotted(std::size_t* at) const {
     std::string name;
     while (*at < tokens_.size() && tokens_[*at].kind == Token::Kind::kName) {

@@ -4,7 +4,7 @@
 //   AddRowTasks("logs", "logs-64K-w0", {file}, {{.text = "Which service has …?",
 //                                                .gold = StrictWinner(errors)}}, 10, sink);
 //
-// Thread-safety: not thread-safe; one owner.
+// Thread-safety: one owner.
 
 #ifndef DOSSIER_EVALUATION_FAMILIES_ROWS_H_
 #define DOSSIER_EVALUATION_FAMILIES_ROWS_H_

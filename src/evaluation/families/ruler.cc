@@ -1,4 +1,4 @@
-// ruler: eleven tasks by the published recipe, its texts to the letter, so that scores compare.
+// ruler: eleven tasks by the published recipe with its exact texts, so that scores are comparable.
 
 #include <re2/re2.h>
 
@@ -32,7 +32,7 @@ struct Hidden {
   int keys = 1, values = 1, asked = 1;
 };
 
-// What a window is made of: the text in front, what is asked, and the answer.
+// The parts of a window: the text before, the question, and the answer.
 struct Sample {
   std::string context, question;
   std::vector<std::string> gold;
@@ -45,7 +45,7 @@ std::string NeedleText(std::string_view what, std::string_view key, std::string_
   return fmt::format("One of the special magic {} for {} is: {}.", what, key, value);
 }
 
-// Puts `needles` between `lines`, each at a random place, in their own order if `ordered`.
+// Inserts `needles` between `lines` at random places, in their own order if `ordered`.
 std::vector<std::string> Hide(std::vector<std::string> lines, std::vector<std::string> needles,
                               RandomStream* stream) {
   std::vector<std::uint64_t> places;
@@ -62,7 +62,7 @@ std::vector<std::string> Hide(std::vector<std::string> lines, std::vector<std::s
   return hidden;
 }
 
-// "a", "a, and b", "a, b, and c", as the recipe joins keys.
+// Joins keys as the recipe does: "a", "a, and b", "a, b, and c".
 std::string JoinKeys(const std::vector<std::string>& keys) {
   if (keys.size() == 1) return keys[0];
   return Join(std::vector<std::string>(keys.begin(), keys.end() - 1), ", ") + ", and " +
@@ -136,7 +136,7 @@ std::string VariableName(RandomStream* stream) {
 constexpr std::string_view kTrace =
     "Memorize and track the chain(s) of variable assignment hidden in the following text.\n";
 
-// One chain in `units` lines of noise.
+// Makes one chain in `units` lines of noise.
 Sample MakeChain(std::int64_t units, std::set<std::string>* used, RandomStream* stream) {
   Sample sample;
   std::string value = stream->Digits(5);
@@ -232,8 +232,8 @@ Sample MakeCoded(std::int64_t length, std::int64_t units, RandomStream stream) {
 
 struct RulerKind {
   std::string_view name;
-  int budget;          // tokens kept for the answer
-  std::int64_t least;  // units below which the task makes no sense
+  int budget;          // tokens reserved for the answer
+  std::int64_t least;  // minimum number of units for a meaningful task
   std::optional<Hidden> hidden;
 };
 
@@ -251,7 +251,7 @@ const RulerKind kRulerKinds[] = {
     {"fwe", 50, 200, std::nullopt},
 };
 
-// Path B, over the words behind the last instruction: the most frequent, in SQL.
+// Path B: the most frequent words after the last instruction, counted in SQL.
 Result<Json> ProveFrequent(std::string_view text, std::string_view before, int wanted,
                            const Task& task) {
   const std::size_t at = text.rfind(before);
@@ -282,7 +282,7 @@ Result<Json> ProveFrequent(std::string_view text, std::string_view before, int w
   }
 }
 
-// All names that resolve to the value, whatever their order in the text.
+// Returns all names that resolve to the value, whatever their order in the text.
 Json ProveTrace(std::string_view text, const std::string& value) {
   std::map<std::string, std::string> assigned;
   static const RE2 pattern("VAR ([A-Z]+) = (?:VAR )?(\\w+)");

@@ -28,7 +28,7 @@ struct Order {
   std::string note;
 };
 
-// How one format writes the start of a file, an order, and the end.
+// How a format writes the start of a file, an order, and the end.
 struct Format {
   std::string_view ending, head, tail;
   void (*write)(const Order& order, std::string* out);
@@ -181,7 +181,7 @@ class Tables final : public Family {
         .day = static_cast<std::int32_t>(stream->Between(DayOf(2023, 1, 1), DayOf(2024, 12, 31))),
         .product = stream->Below(std::size(kProducts)),
         .note = grammar::Text(topic, stream->Below(grammar::Count(topic)))};
-    // What a reader that only splits lines or commas falls for.
+    // Traps for a reader that only splits lines or commas.
     const std::uint64_t trap = stream->Below(4);
     if (trap == 0) order.note += fmt::format("\n7,1000,2024-01-01,{},400,1,x", kProducts[0]);
     if (trap == 1) order.note = "\"" + order.note + "\", they said; <b> & so on";

@@ -1,4 +1,4 @@
-// What two programs did, side by side.
+// Compares the figures of two programs.
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace dossier::evaluation {
 namespace {
 
-// Below this many bytes a journal differs by the digits of its times.
+// Below this many bytes, journals differ only by the digits of their times.
 constexpr std::int64_t kJournalSlack = 512;
 constexpr int kSpeedResamples = 2000;
 
@@ -22,8 +22,8 @@ std::size_t CommonStart(std::string_view a, std::string_view b) {
                                   a.begin());
 }
 
-// All texts of a request in a row, as a provider's cache would see them. A message that the journal
-// has already stands there as its number; `known` keeps them.
+// Returns all texts of a request in order, as a provider's cache would see them. The journal
+// replaces a message that it already has by its number; `known` stores these messages.
 std::string TextsOf(const Json& messages, std::map<std::int64_t, std::string>* known) {
   std::string all;
   if (!messages.is_array()) return all;
@@ -50,7 +50,7 @@ GateLine Line(GateLine::Verdict verdict, std::string metric, const std::string& 
   return line;
 }
 
-// Counts by name that may grow by `share`.
+// Compares counts by name, which may grow by `share`.
 void CompareCounts(std::string_view metric, const std::string& gate, const Counts& base,
                    const Counts& head, double share, const std::string& show,
                    std::vector<GateLine>* lines) {
@@ -129,7 +129,7 @@ void AddRun(const std::string& task, const Answer& answer, std::int64_t sent, Ga
     const Json* data = Find(event, "data");
     if (data == nullptr) continue;
     const std::string type = TextAt(event, "type"), purpose = TextAt(*data, "purpose");
-    // The command line holds folders and ports of this very run.
+    // The command line contains folders and ports of this run.
     if (type != "run.started") to->journal += static_cast<std::int64_t>(ToJson(*data).size());
     if (type == "request.sent") {
       ++to->requests[purpose];
@@ -201,7 +201,7 @@ Result<SpeedResult> CompareSpeed(const GatePrograms& programs, const GateLimits&
         DOSSIER_ASSIGN_OR_RETURN(seconds[i], measure(*order[i]));
       }
       ratios.push_back((seconds[1] + seconds[2]) / (seconds[0] + seconds[3]));
-      // Whoever comes first is first in every other round only.
+      // The program that runs first is first only in every other round.
       same.push_back(ratios.size() % 2 == 0 ? seconds[0] / seconds[3] : seconds[3] / seconds[0]);
       result.rounds = static_cast<int>(ratios.size());
       if (result.rounds < limits.least_rounds) continue;
@@ -211,7 +211,7 @@ Result<SpeedResult> CompareSpeed(const GatePrograms& programs, const GateLimits&
     }
     const Ratios found = IntervalOfMedian(same, 2);
     result.same = found.median, result.same_low = found.low, result.same_high = found.high;
-    // A base that differs from itself by less than what counts says nothing against the machine.
+    // If the base differs from itself by less than the threshold, the machine is fine.
     const bool same_is_one = found.low <= 1 && found.high >= 1;
     const bool same_is_near = std::abs(found.median - 1) < limits.half_width;
     if (!same_is_one && !same_is_near) {
@@ -228,7 +228,7 @@ Result<SpeedResult> CompareSpeed(const GatePrograms& programs, const GateLimits&
 
 Result<std::size_t> FirstBad(std::size_t count,
                              const std::function<Result<bool>(std::size_t)>& is_bad) {
-  std::size_t good = 0, bad = count;  // the steps before `good` are good, that before `bad` is bad
+  std::size_t good = 0, bad = count;  // steps before `good` are good, the one before `bad` is bad
   while (good + 1 < bad) {
     const std::size_t middle = (good + bad) / 2;
     DOSSIER_ASSIGN_OR_RETURN(const bool broken, is_bad(middle - 1));

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr Millis kQuestionLimit{120'000};
 constexpr std::string_view kModelName = "stub";
-constexpr std::size_t kShownLog = 2000;  // bytes of the end of a build's log
+constexpr std::size_t kShownLog = 2000;  // bytes shown of the end of a build's log
 
 Result<YamlNode> ReadYaml(const std::string& path) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadNamedFile(path, kMaxYamlBytes));
@@ -44,7 +44,7 @@ std::vector<std::string> Words(const YamlNode& node) {
 
 enum class ModelKind : std::uint8_t { kServed, kRecorded, kReal };
 
-// Whether a suite says what its kind needs, and nothing that another kind needs.
+// Returns true if a suite has what its kind needs, and nothing that only another kind needs.
 bool IsWhole(const GateSuite& suite, ModelKind kind) {
   const bool has_questions = suite.questions.empty() != suite.generate.empty();
   if (suite.name.empty() || !has_questions) return false;
@@ -134,7 +134,7 @@ Status ReadLimits(const YamlNode& node, const std::string& path, GateLimits* lim
   return {};
 }
 
-// The model of a suite, served; it goes with the suite.
+// Serves the model of a suite until the suite ends.
 Result<std::unique_ptr<HttpListener>> ServeModel(const GateSuite& suite, const AskedSet& set) {
   if (!suite.script.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(auto script, model::Script::Load(suite.script));
@@ -159,8 +159,8 @@ Result<std::unique_ptr<HttpListener>> ServeModel(const GateSuite& suite, const A
   return model::ServeScript(MakeStub(std::move(table), std::move(options)), {});
 }
 
-// Asks all tasks of a suite of one program. `transcripts`: "" keeps none. The server is a new one
-// each time: a script hands out some replies once.
+// Runs all tasks of a suite with one program. `transcripts`: "" stores none. Each run has a new
+// server, because a script uses up some replies.
 Status RunSuite(const GateSuite& suite, const std::string& program, std::string_view side,
                 const SystemParts& parts, const std::string& transcripts, Asking::Events events,
                 const CancelToken& cancel, GateFigures* figures) {
@@ -212,7 +212,7 @@ Result<std::string> GitLine(std::vector<std::string> arguments, const CancelToke
   return MakeError(ErrorCode::kNotFound, "git: {}", FirstLine(result.err));
 }
 
-// A checkout of `commit`, built; kept for the next time.
+// Builds a checkout of `commit`, which is kept for the next time.
 Result<std::string> BuildCommit(const std::string& commit, const GateConfig& config,
                                 const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string cache, CacheFolder());
@@ -305,7 +305,7 @@ Status PrepareSets(const std::string& program, const std::string& folder, const 
     GateSuite& suite = *suites[i];
     if (suite.generate.empty()) continue;
     suite.questions = fmt::format("{}/set-{}", folder, i);
-    // Another gates.yml makes other sets.
+    // A different gates.yml makes different sets.
     std::vector<std::string> argv{program, "eval", "generate"};
     argv.insert(argv.end(), suite.generate.begin(), suite.generate.end());
     argv.insert(argv.end(), {"--out", suite.questions});

@@ -1,4 +1,4 @@
-// The gates with a real model: its recorded replies, replayed; and at night the model itself.
+// The gates with a real model: its recorded replies, replayed; at night the model itself.
 
 #include "base/files/file.h"
 #include "base/text/text.h"
@@ -9,9 +9,9 @@ namespace dossier::evaluation {
 namespace {
 
 constexpr Millis kRealQuestionLimit{600'000};
-// A replay sends nothing: nobody listens there.
+// A replay sends nothing: nobody listens at this address.
 constexpr std::string_view kNowhere = "http://127.0.0.1:9/v1";
-// How a replay tells of a prompt that its recording does not have.
+// How a replay reports a prompt that is not in its recording.
 constexpr std::string_view kNotRecorded = "was not recorded";
 constexpr double kWatchPoints = 2;
 constexpr std::uint64_t kSeed = 1;
@@ -38,10 +38,10 @@ std::string ChangedPrompt(const Answer& answer) {
   return std::string(rest.substr(0, rest.find_first_of("\"\\;\n")));
 }
 
-// What both programs did in a recorded suite, as far as their prompts are those of the recording.
+// Results of both programs in a recorded suite, as far as their prompts match the recording.
 struct Replayed {
   GateFigures base, head;
-  std::vector<GateLine> due;  // a task each that needs a new recording
+  std::vector<GateLine> due;  // one for each task that needs a new recording
 };
 
 GateLine RecordLine(const GateSuite& suite, const AskedTask& asked, std::string why) {
@@ -85,7 +85,7 @@ Result<Replayed> ReplaySuite(const GateSuite& suite, const GatePrograms& program
       continue;
     }
     DOSSIER_ASSIGN_OR_RETURN(const Answer base, Replay(suite, asked, programs.base, parts, cancel));
-    // The recording is the head's: what an older program asked is no reason to say anything.
+    // The recording is from the head: a different prompt of an older program is not reported.
     if (!ChangedPrompt(base).empty()) continue;
     AddRun(asked.task.id, base, 0, &replayed.base);
     AddRun(asked.task.id, head, 0, &replayed.head);
@@ -93,7 +93,7 @@ Result<Replayed> ReplaySuite(const GateSuite& suite, const GatePrograms& program
   return replayed;
 }
 
-// The run of one nightly suite: both programs take turns over the same tasks.
+// Runs one nightly suite: both programs take turns over the same tasks.
 Result<ArmComparison> AskBoth(const GateSuite& suite, const GatePrograms& programs,
                               const EvalModel& model, const SystemParts& parts,
                               const std::string& folder, const CancelToken& cancel) {

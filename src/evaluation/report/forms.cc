@@ -118,7 +118,7 @@ std::string MarkdownTable(const Table& table) {
   return out;
 }
 
-// Questions without gold: what each arm said.
+// Lists questions without gold with the answer of each arm.
 std::string AnswerList(const Report& report) {
   std::string out;
   for (const AskedTask& asked : report.run.tasks) {
@@ -272,7 +272,7 @@ std::string ReportJunit(const Report& report) {
       continue;
     }
     ++failures;
-    // Control characters have no place in XML, not even escaped.
+    // XML allows no control characters, not even escaped.
     std::string answer(utf8::Prefix(row.answer, 2000));
     std::erase_if(answer, [](char c) {
       return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t';

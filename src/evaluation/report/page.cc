@@ -19,7 +19,7 @@
 namespace dossier::evaluation {
 namespace {
 
-// Small charts as SVG, written by hand: no library, no script, no font.
+// Small charts as hand-written SVG: no library, script or font.
 //
 //   const std::string svg = LineChart({.title = "Score by length", .x = {"16K", "64K"},
 //                                      .series = {{"dossier", {91, 88}}}});
@@ -28,7 +28,7 @@ namespace {
 
 struct Series {
   std::string name;
-  std::vector<double> y;  // beside the places of x
+  std::vector<double> y;  // one for each place of x
 };
 
 struct LineChartData {
@@ -42,16 +42,16 @@ struct Dot {
   double x = 0, y = 0, y_low = 0, y_high = 0;
 };
 
-// Of the whole picture, in its own units, and what is kept free around the drawing.
+// Size of the whole picture in its own units, and margins around the drawing.
 constexpr double kWidth = 460, kHeight = 260, kLeft = 56, kRight = 12, kTop = 30, kBottom = 40;
-// Told apart without colour vision; dark enough on white, light enough on black.
+// Distinguishable without colour vision; dark enough on white, light enough on black.
 constexpr std::array<std::string_view, 8> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                       "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f"};
 
-// The colour of a series, "#0072b2", for a key.
+// Returns the colour of a series for a key: "#0072b2".
 std::string_view SeriesColour(std::size_t series) { return kColours[series % kColours.size()]; }
 
-// A number that is rounded up to 1, 2 or 5 times a power of ten.
+// Rounds up to 1, 2 or 5 times a power of ten.
 double NiceTop(double value) {
   if (!(value > 0)) return 1;
   const double power = std::pow(10, std::floor(std::log10(value)));
@@ -284,7 +284,7 @@ class PageWriter {
     EndTable();
   }
 
-  // Each arm against each other: the row's score minus the column's.
+  // Compares each arm with each other: the row's score minus the column's.
   void Pairs() {
     if (report_.pairs.empty()) return;
     Add("<h2>Pairs</h2>\n<p class=\"dim\">Row minus column, in points, over the {} tasks that all "
@@ -324,7 +324,7 @@ class PageWriter {
     }
     html_ += "<h2>Plots</h2>\n<p class=\"key\">";
     for (std::size_t i = 0; i < report_.arms.size(); ++i) {
-      // The key has the colours of the plots; a style attribute would need a rule of its own.
+      // The key has the colours of the plots; a style attribute would need its own rule.
       Add("<svg width=\"12\" height=\"12\" viewBox=\"0 0 12 12\"><circle cx=\"6\" cy=\"6\" r=\"5\" "
           "fill=\"{}\"/></svg> {} ",
           SeriesColour(i), EscapeHtml(report_.arms[i].name));

@@ -15,12 +15,12 @@
 namespace dossier::evaluation {
 namespace {
 
-constexpr std::uint64_t kSeed = 1;  // of all resamples: a report is the same each time
-constexpr double kWideGap = 5;      // points between official and lenient that are worth a note
+constexpr std::uint64_t kSeed = 1;  // of all resamples, so that a report is always the same
+constexpr double kWideGap = 5;      // points between official and lenient that get a note
 constexpr double kNanoUsd = 1e9;
 constexpr std::string_view kNoRange = "too few windows";
 
-// The mean score of each task that an arm has answered in all repeats that it has.
+// The mean score of each task that an arm has answered in all its repeats.
 using TaskScores = std::map<std::string, double>;
 
 TaskScores ScoresOf(const RunData& run, const std::string& arm,
@@ -83,7 +83,7 @@ ArmSummary SummariseArm(const RunData& run, const std::string& arm,
   return sum;
 }
 
-// Tasks that every arm has a score for: only they are compared.
+// Returns the tasks for which every arm has a score: only they are compared.
 std::set<std::string> CommonTasks(const std::vector<TaskScores>& by_arm) {
   std::set<std::string> common;
   if (by_arm.empty()) return common;
@@ -105,12 +105,12 @@ ArmComparison CompareScores(const TaskScores& first, const TaskScores& second,
   return Compare(pairs, kResamples, kSeed);
 }
 
-// "16K": lengths are the powers of two that windows were made for.
+// Returns "16K" for powers of two, the lengths of windows.
 std::string LengthName(std::int64_t tokens) {
   return tokens % 1024 == 0 ? fmt::format("{}K", tokens / 1024) : std::to_string(tokens);
 }
 
-// What a task is told apart by.
+// Returns the dimensions by which tasks are grouped.
 std::vector<std::pair<std::string, std::string>> GroupsOf(const AskedTask& asked) {
   std::vector<std::pair<std::string, std::string>> groups{{"family", asked.task.family}};
   if (asked.task.family != "questions") {
@@ -135,7 +135,7 @@ double MeanOf(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-// Lengths by their size, all else by name.
+// Orders lengths by size, everything else by name.
 bool ComesBefore(const std::pair<std::string, std::string>& a,
                  const std::pair<std::string, std::string>& b) {
   if (a.first != b.first || a.first != "length") return a < b;
@@ -211,13 +211,13 @@ std::vector<PlantedSummary> MakePlanted(const RunData& run, const std::vector<Ta
   return all;
 }
 
-// What an arm costs for ordering: dollars where all prices are known, else tokens.
+// Returns an arm's cost for ordering: dollars if all prices are known, else tokens.
 double CostRank(const ArmSummary& arm, bool all_priced) {
   const double rows = std::max<double>(1, static_cast<double>(arm.rows));
   return (all_priced ? *arm.usd : static_cast<double>(arm.input + arm.output)) / rows;
 }
 
-// The cheapest arm that is not separated from the best one. Solvers are no candidates.
+// Returns the cheapest arm that is not separated from the best one. Solvers are not considered.
 std::string Recommend(const Report& report) {
   std::vector<const ArmSummary*> arms;
   std::vector<std::string> unscored;

@@ -16,9 +16,9 @@ namespace {
 constexpr std::size_t kMostAnswer = 64u << 20;  // bytes kept of stdout
 constexpr std::size_t kMostErrors = 64u << 10;
 constexpr Millis kGrace{2000};  // between TERM and KILL
-constexpr Millis kDrain{500};   // for output that is on its way when the program has ended
+constexpr Millis kDrain{500};   // for pending output after the program has ended
 
-// One pipe of the program, kept up to a size.
+// Output of one pipe, kept up to a limit.
 struct Kept {
   std::string* text;
   std::size_t most;
@@ -123,7 +123,7 @@ std::vector<std::string> FillWords(const std::vector<std::string>& argv,
       words.insert(words.end(), contexts.begin(), contexts.end());
       continue;
     }
-    // One pass from the left: what is put in is never looked at again.
+    // A single pass from the left: inserted text is never scanned again.
     std::string filled;
     for (std::size_t at = 0; at < word.size();) {
       const std::size_t close = word[at] == '{' ? word.find('}', at) : std::string::npos;

@@ -23,9 +23,9 @@
 namespace dossier::evaluation {
 namespace {
 
-// How often a client that hung up is looked for.
+// Poll interval for clients that hung up.
 constexpr Millis kGonePoll{50};
-constexpr std::size_t kMostReply = 256u << 20;  // bytes kept of one reply, for its usage
+constexpr std::size_t kMostReply = 256u << 20;  // bytes kept of a reply to read its usage
 constexpr std::string_view kChat = "/chat/completions";
 
 HttpResponse ErrorReply(int status, std::string_view code, std::string_view message) {
@@ -35,11 +35,11 @@ HttpResponse ErrorReply(int status, std::string_view code, std::string_view mess
               {"error", JsonObject{{"message", message}, {"type", code}, {"code", code}}}})};
 }
 
-// What one reply says that it took; unset: nothing.
+// Returns the usage that a reply reports; unset: none.
 std::optional<RowTokens> UsageIn(const Json& value) {
   const Json* usage = Find(value, "usage");
   if (usage == nullptr || !usage->is_object()) return std::nullopt;
-  // The two forms of OpenAI's own interface: chat completions and responses.
+  // The two formats of OpenAI's API: chat completions and responses.
   const auto input = FindInt(*usage, "prompt_tokens");
   RowTokens tokens{.input = input ? *input : FindInt(*usage, "input_tokens").value_or(0)};
   const auto output = FindInt(*usage, "completion_tokens");
@@ -52,7 +52,7 @@ std::optional<RowTokens> UsageIn(const Json& value) {
   return tokens;
 }
 
-// The text of a reply, whole or one event of a stream.
+// Returns the text of a whole reply or of a stream event.
 std::string TextIn(const Json& value) {
   const Json* choices = Find(value, "choices");
   if (choices == nullptr || !choices->is_array()) return TextAt(value, "delta");
@@ -65,12 +65,12 @@ std::string TextIn(const Json& value) {
   return text;
 }
 
-// Cuts a stream into whole events, and reads what each says.
+// Splits a stream into whole events, and reads each.
 class StreamReader {
  public:
   explicit StreamReader(bool drop_usage) : drop_usage_(drop_usage) {}
 
-  // The bytes of `piece` and of what waited that go on to the client.
+  // Returns the bytes of `piece` and of held data that are passed on to the client.
   std::string Take(std::string_view piece) {
     waiting_ += piece;
     std::string out;
@@ -109,14 +109,14 @@ class StreamReader {
   std::optional<RowTokens> usage_;
 };
 
-// What is shared by the proxy, its questions and the requests on their way.
+// Shared by the proxy, its questions and the requests in progress.
 struct Busy {
   std::mutex mutex;
   std::condition_variable changed;
   int requests = 0;
 };
 
-// All that went through the URL of one question.
+// All traffic through the URL of one question.
 struct Ledger {
   ModelUpstream upstream;
   QuestionRules rules;
@@ -134,7 +134,7 @@ struct Ledger {
   }
 };
 
-// One request of one question, on a thread of its own.
+// One request of one question, on its own thread.
 class Relay {
  public:
   Relay(std::shared_ptr<HttpLoop> loop, std::shared_ptr<Ledger> ledger,
@@ -165,7 +165,7 @@ class Relay {
   }
 
  private:
-  // Why the request goes no further, which the client was told; empty: it goes.
+  // Returns why the request is refused, as sent to the client; empty: it is passed on.
   std::string Admit() {
     const auto body = ParseJson(exchange_->request().body, 512);
     const std::string model = body ? TextAt(*body, "model") : "";
@@ -187,7 +187,7 @@ class Relay {
     return "";
   }
 
-  // A connection is never written to while the watcher looks at it.
+  // A connection is never written to while the watcher checks it.
   void Reply(HttpResponse response) {
     const std::lock_guard lock(mutex_);
     done_ = true;
@@ -478,7 +478,7 @@ class RecordingProxy final : public Proxy {
   std::unique_ptr<HttpListener> listener_;
 };
 
-// The random line in front of the first message that has a text.
+// Inserts the random line before the first message that has text.
 void PutColdLine(std::string_view line, JsonObject* body) {
   Json* messages = body->if_contains("messages");
   if (messages == nullptr || !messages->is_array()) return;
@@ -518,7 +518,7 @@ std::string CompleteBody(std::string_view body, const QuestionRules& rules,
     whole = ToJson(*value);
   }
   if (added.empty()) return whole;
-  // Behind the opening brace: what the system wrote stays as it wrote it.
+  // After the opening brace: the system's own text stays unchanged.
   const std::size_t brace = whole.find('{');
   std::string fields = ToJson(added);
   fields = fields.substr(1, fields.size() - 2) + (given.empty() ? "" : ",");

@@ -28,17 +28,17 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMostQuestionsBytes = 256u << 20;
 constexpr std::size_t kMostQuestions = 1'000'000;
 constexpr std::size_t kMostContextFiles = 100'000;
-constexpr std::size_t kHeadBytes = 64 << 10;  // by which a file is seen to be binary
+constexpr std::size_t kHeadBytes = 64 << 10;  // used to detect binary files
 constexpr std::string_view kDefaultScorer = "contains";
 constexpr std::string_view kOwnFamily = "questions";
-// These need more than the answer: a program, or a model.
+// Scorers that need more than the answer: a program or a model.
 constexpr std::array<std::string_view, 2> kRunScorers = {"command", "judge"};
 
 constexpr std::array<std::string_view, 10> kFields = {"id",     "question", "context",   "contexts",
                                                       "gold",   "scorer",   "tolerance", "tags",
                                                       "rubric", "command"};
 
-// A question as it stands in the file, whatever its form: every value as a list of texts.
+// A question as in the file, in any format: every value is a list of texts.
 struct RawQuestion {
   std::string place;  // "my.yml:12"
   std::map<std::string, std::vector<std::string>, std::less<>> fields;
@@ -176,7 +176,7 @@ Result<RawFile> ReadCsvQuestions(std::string_view text, const std::string& name)
   return file;
 }
 
-// Where a path leads, links followed; as far as it is there.
+// Resolves a path with its links, as far as it exists.
 std::string RealPath(const std::string& path) {
   std::error_code failure;
   fs::path real = fs::absolute(path.empty() ? "." : path, failure);
@@ -195,7 +195,7 @@ class ContextFinder {
     for (const std::string& one : named) roots_.push_back(RealPath(one));
   }
 
-  // Secret files that were found and not named, in order.
+  // Returns secret files that were found but not named, in order.
   std::vector<std::string> TakeLeftOut() { return {left_out_.begin(), left_out_.end()}; }
 
   Status Add(const std::string& pattern, AskedTask* to) {
@@ -212,7 +212,7 @@ class ContextFinder {
     return (fs::path(folder_) / path).lexically_normal().string();
   }
 
-  // As `dossier ask` judges it, but by the head alone, and for every arm alike.
+  // Judges like `dossier ask`, but by the head alone, and the same for every arm.
   Status CheckIsText(std::string_view text, const std::string& path) const {
     const auto source = inspect::MemorySource(text.substr(0, kHeadBytes), path);
     DOSSIER_ASSIGN_OR_RETURN(const inspect::Description head,
@@ -292,7 +292,7 @@ class ContextFinder {
 
   const std::string folder_;
   const CancelToken& cancel_;
-  std::vector<std::string> roots_;  // what contexts may lie in, or be; real paths
+  std::vector<std::string> roots_;  // what contexts must be in, or be; real paths
   std::set<std::string> left_out_;
   std::map<std::string, std::vector<std::string>> found_;
   std::map<std::string, std::string> hashes_;
@@ -320,7 +320,7 @@ Status CheckScorer(const RawQuestion& raw, const AskedTask& asked) {
   const bool by_program =
       std::find(kRunScorers.begin(), kRunScorers.end(), scorer) != kRunScorers.end();
   if (by_program || !asked.has_gold()) return {};
-  // Gold of the right type is right by its own rule.
+  // Gold of these types must be correct by its own rule.
   constexpr std::array<std::string_view, 4> kTyped = {"number", "near", "date", "json"};
   const std::string gold = raw.Text("gold");
   const auto tried = ScoreAnswer(asked.task, gold);
@@ -412,7 +412,7 @@ Result<AskedSet> ParseQuestions(std::string_view text, QuestionsForm form, const
   AskedSet set{.name = fs::path(name).filename().string()};
   ContextFinder contexts(folder, named, cancel);
   std::set<std::string> ids;
-  std::map<std::string, std::string> windows;  // questions over the same files share chance
+  std::map<std::string, std::string> windows;  // questions about the same files share a window
   Sha256 hash;
   for (RawQuestion& raw : file->questions) {
     raw.fields.insert(file->defaults.fields.begin(), file->defaults.fields.end());

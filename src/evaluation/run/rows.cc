@@ -56,7 +56,7 @@ Result<ReadLines> ParseRows(std::string_view text, const std::string& path) {
   return read;
 }
 
-// Written by whoever holds the lock, for those who meet it.
+// Reads the name of the lock's holder, which the holder wrote for others.
 std::string HolderOf(const std::string& lock_path) {
   const auto text = ReadFile(lock_path, 64);
   const std::string_view pid = text ? TrimSpace(*text) : std::string_view();

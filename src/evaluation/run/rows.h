@@ -25,7 +25,7 @@
 
 namespace dossier::evaluation {
 
-// How the question ended. All but the first and the last score 0 and count in every mean.
+// The outcome of a question. All but the first and the last score 0 and count in every mean.
 enum class RowStatus : std::uint8_t {
   kOk,              // an answer, right or wrong
   kEmpty,           // ended normally without output

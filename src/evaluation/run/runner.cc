@@ -79,7 +79,7 @@ Json MachineToJson() {
                     {"load", static_cast<double>(info.loads[0]) / (1 << SI_LOAD_SHIFT)}};
 }
 
-// A difference as a reader understands it: a hash says nothing to anybody.
+// Describes a difference for readers, to whom a hash means nothing.
 std::string InWords(std::string_view path, const Json* before, const Json* now) {
   struct Wording {
     std::string_view head, tail, words;
@@ -104,7 +104,7 @@ std::string InWords(std::string_view path, const Json* before, const Json* now) 
 void Compare(const Json* before, const Json* now, const std::string& path,
              std::vector<std::string>* differences) {
   const auto shown = [](const Json* value) { return value ? ToJson(*value) : "nothing"; };
-  // Lists of named things are compared by name.
+  // Lists of named objects are compared by name.
   const auto is_named = [](const Json* list) {
     return list && list->is_array() &&
            std::ranges::all_of(list->get_array(), [](const Json& one) { return one.is_object(); });
@@ -138,7 +138,7 @@ struct Job {
   int repeat;
 };
 
-// All askings; the arms take turns in going first, so that drift hits them alike.
+// Returns all jobs; the arms take turns in going first, so that drift affects them equally.
 std::vector<Job> JobsOf(const EvalPlan& plan) {
   std::vector<Job> jobs;
   std::size_t turn = 0;
@@ -161,7 +161,7 @@ std::string FileName(std::string_view text) {
                        c == '_' || c == '.';
     name += plain ? c : '_';
   }
-  // Names that differ only in other characters stay apart.
+  // Names that differ only in replaced characters stay distinct.
   return name == text ? name : name + "-" + Sha256Hex(text).substr(0, 8);
 }
 
@@ -172,7 +172,7 @@ std::optional<std::int64_t> CostOf(const EvalModel& model, const RowTokens& toke
          tokens.output * *model.price_output;
 }
 
-// What the proxy saw says more than what a system made of it.
+// The proxy's data takes precedence over what a system reports.
 void Reconcile(const Traffic& traffic, Row* row) {
   switch (row->status) {
     case RowStatus::kEmpty:
@@ -193,7 +193,7 @@ void Reconcile(const Traffic& traffic, Row* row) {
   if (row->detail.empty()) row->detail = traffic.failure;
 }
 
-// One asking, from the systems and the proxy to a row that is scored.
+// Runs one question: from the systems and the proxy to a scored row.
 class Asker {
  public:
   Asker(const EvalPlan& plan, const RunParts& parts, std::string transcripts)
@@ -270,7 +270,7 @@ class Asker {
   std::map<std::string, std::unique_ptr<System>> systems_;
 };
 
-// What ends a run before its time.
+// The conditions that end a run early.
 class Budget {
  public:
   Budget(const RunLimits& limits, const std::vector<Row>& before)
@@ -317,7 +317,7 @@ Status WriteTasks(const EvalPlan& plan, const std::string& path) {
   return WriteFileAtomic(path, lines);
 }
 
-// A folder that holds something else is not filled with rows and pages.
+// A folder with other content is not filled with rows and pages.
 Status CheckIsOurs(const std::string& folder) {
   constexpr std::string_view kOurs[] = {"plan.json", "tasks.jsonl", "rows.jsonl", "transcripts"};
   std::error_code none;
@@ -335,7 +335,7 @@ Status CheckIsOurs(const std::string& folder) {
                    folder, other);
 }
 
-// The folder, made or found again. Errors: as RunPlan.
+// Creates the folder or reopens it. Errors: as RunPlan.
 Status PrepareFolder(const EvalPlan& plan, const std::string& folder, OldRows old_rows) {
   const std::string plan_path = folder + "/plan.json";
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder + "/transcripts"));
@@ -385,7 +385,7 @@ std::string CauseOf(const AskedTask& asked, const Row& row) {
   for (const char* words : {"i cannot", "i can't", "i'm sorry", "i am unable", "not able to"}) {
     if (lower.find(words) != std::string::npos) return "refusal";
   }
-  // Fewer tokens than the window has: nothing saw it. Counts of sets without tokens say nothing.
+  // Under half of the context's tokens: it was not read. Sets without token counts cannot show it.
   std::int64_t window = 0;
   for (const ContextFile& file : asked.task.contexts) window += file.tokens;
   const bool unread =
@@ -393,7 +393,7 @@ std::string CauseOf(const AskedTask& asked, const Row& row) {
   return unread ? "guess" : "wrong";
 }
 
-// The scorer `command`: a number from 0 to 1 on stdout.
+// The scorer `command`: prints a number from 0 to 1 on stdout.
 Result<double> ScoreByCommand(const AskedTask& asked, const RunScorer& run, const Row& row) {
   if (!run) {
     return MakeError(ErrorCode::kUnavailable, "{}: no program scores answers here", asked.task.id);
@@ -458,7 +458,7 @@ class PlanRun {
     }
   }
 
-  // The next asking that has no row; null: there is none, or the run ends.
+  // Returns the next job without a row; null: there is none, or the run ends.
   const Job* Next() {
     const std::lock_guard lock(mutex_);
     if (failure_ || summary_.end != Summary::End::kDone) return nullptr;
@@ -587,7 +587,7 @@ Result<std::vector<Estimate>> EstimatePlan(const EvalPlan& plan, const RunParts&
     Estimate estimate{.arm = arm.name, .usd = 0};
     const std::size_t count = std::min<std::size_t>(kEstimateTasks, tasks.size());
     for (std::size_t i = 0; i < count; ++i) {
-      // The first, the middle and the last: sets are ordered by length.
+      // The first, the middle and the last, because sets are ordered by length.
       const std::size_t at = count == 1 ? 0 : i * (tasks.size() - 1) / (count - 1);
       DOSSIER_ASSIGN_OR_RETURN(const Row row, asker.Ask({&arm, tasks[at], 0}, cancel));
       estimate.calls += static_cast<double>(row.calls);

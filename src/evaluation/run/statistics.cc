@@ -11,9 +11,9 @@ namespace dossier::evaluation {
 namespace {
 
 constexpr double kTail = 0.025;        // on each side of a 95 % interval
-constexpr int kMostExactWindows = 13;  // up to here all sign flips are tried: 8,192
+constexpr int kMostExactWindows = 13;  // up to this number all sign flips are tried: 8,192
 
-// What one window adds to a mean.
+// The contribution of one window to a mean.
 struct WindowSum {
   double sum = 0;
   double tasks = 0;
@@ -32,8 +32,8 @@ std::vector<WindowSum> SumsOf(std::span<const PairedScore> scores) {
   return sums;
 }
 
-// A number below `limit`, which fits into 32 bits, without a division: 10,000 resamples of 100,000
-// windows are a thousand million of them.
+// Draws numbers below `limit`, which fits into 32 bits, without a division: 10,000 resamples of
+// 100,000 windows need a thousand million of them.
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : random_(seed) {}
@@ -50,7 +50,7 @@ class Draws {
   unsigned half_ = 0;
 };
 
-// The means of `resamples` sets of windows, each drawn with replacement.
+// Returns the means of `resamples` sets of windows, each drawn with replacement.
 std::vector<double> ResampledMeans(const std::vector<WindowSum>& windows, int resamples,
                                    std::uint64_t seed) {
   Draws draws(seed);
@@ -67,7 +67,7 @@ std::vector<double> ResampledMeans(const std::vector<WindowSum>& windows, int re
   return means;
 }
 
-// How often a sum whose windows have random signs is at least as far from 0 as the real one.
+// Returns how often a sum with random signs per window is at least as far from 0 as the real one.
 double SignFlipP(const std::vector<WindowSum>& windows, int resamples, std::uint64_t seed) {
   double real = 0;
   for (const WindowSum& window : windows) real += window.sum;
@@ -87,7 +87,7 @@ double SignFlipP(const std::vector<WindowSum>& windows, int resamples, std::uint
     }
     if (std::abs(sum) >= bound) ++as_far;
   }
-  // The real signs are one of all possible draws.
+  // The real signs are one of the possible draws.
   if (exact) return static_cast<double>(as_far) / static_cast<double>(rounds);
   return static_cast<double>(as_far + 1) / static_cast<double>(rounds + 1);
 }
@@ -155,7 +155,7 @@ int MoreTasksNeeded(const ArmComparison& found) {
       found.windows == 0 ? 0 : 1.0 * found.tasks * kLeastWindows / found.windows;
   const double wanted = std::max({by_width, by_windows, 1.0 * kLeastTasks});
   if (wanted > 1e6) return -1;
-  // A number that nobody takes for an exact one.
+  // Rounded, so that nobody takes it for an exact number.
   return std::max(10, static_cast<int>(std::ceil((wanted - found.tasks) / 10)) * 10);
 }
 

@@ -56,7 +56,7 @@ std::vector<double> AdjustByHolm(std::span<const double> p);
 // already, -1 if there is no difference, so that no number would do.
 int MoreTasksNeeded(const ArmComparison& found);
 
-// Returns the smallest value that at least a `share` of `values` does not exceed; 0 if empty.
+// Returns the value at rank share * (n - 1), rounded, of the sorted `values`; 0 if empty.
 double Quantile(std::vector<double> values, double share);
 
 }  // namespace dossier::evaluation

@@ -68,7 +68,7 @@ RowStatus StatusOfError(ErrorCode code) {
 Result<std::string> ReadTextFile(const std::string& path) {
   DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
   if (text.find('\0') == std::string::npos && utf8::IsValid(text)) return text;
-  // In another encoding, as `dossier ask` would read it.
+  // Text in another encoding is decoded as in `dossier ask`.
   const auto source = inspect::MemorySource(text, path);
   DOSSIER_ASSIGN_OR_RETURN(const inspect::Description found,
                            inspect::Describe(*source, {.inside_limit = 0}, {}));
@@ -82,7 +82,7 @@ Result<std::string> ReadTextFile(const std::string& path) {
   return decoded;
 }
 
-// One call of the model with all that there is.
+// One call of the model with the whole context.
 class DirectSystem final : public System {
  public:
   enum class TooLong : std::uint8_t { kFails, kIsCut };
@@ -149,7 +149,7 @@ class DirectSystem final : public System {
   const std::function<std::int64_t(std::string_view)> count_;
 };
 
-// The private folder of one asking: a home, with the files under their own names.
+// The private folder of one question: a home, with the files under their own names.
 class Workplace {
  public:
   static Result<Workplace> Make(const AskedTask& asked) {
@@ -166,7 +166,7 @@ class Workplace {
   std::string In(std::string_view name) const { return path() + "/" + std::string(name); }
   const std::vector<std::string>& files() const { return files_; }
 
-  // One file for systems that take one: the only file, else all texts behind their names.
+  // Returns one file for systems that take one: the only file, else all texts after their names.
   Result<std::string> OneFile(const AskedTask& asked) const {
     if (files_.size() == 1) return files_[0];
     AskedTask all = asked;
@@ -180,7 +180,7 @@ class Workplace {
  private:
   explicit Workplace(TempFolder folder) : folder_(std::move(folder)) {}
 
-  // Where the files lay says nothing here, but their folders below the set do.
+  // The original location of the files must not be visible, but their folders below the set are.
   Status Copy(const AskedTask& asked, std::size_t index) {
     fs::path relative = fs::path(asked.task.contexts[index].path).lexically_normal();
     if (relative.is_absolute() || *relative.begin() == "..") relative = relative.filename();
@@ -200,13 +200,13 @@ class Workplace {
   std::vector<std::string> files_;
 };
 
-// What a file that a system wrote says; empty if there is none.
+// Returns the content of a file that a system wrote; empty if there is none.
 std::string Written(const std::string& path) {
   auto text = ReadRegularFile(path, kMostAnswerFile);
   return text ? std::move(*text) : "";
 }
 
-// Any program, by its words.
+// Any program, given by its words.
 class CommandSystem final : public System {
  public:
   CommandSystem(Arm arm, std::string peers_file)
@@ -231,7 +231,7 @@ class CommandSystem final : public System {
                           .environment = arm_.environment,
                           .folder = place->path(),
                           .limit = asking.limit};
-    // What clients of OpenAI's read; the real key is in the proxy.
+    // Read by OpenAI clients; the real key is in the proxy.
     command.environment.emplace("OPENAI_API_KEY", "eval");
     command.environment.emplace("OPENAI_BASE_URL", asking.url);
     const auto end = RunCommand(command, cancel);
@@ -271,7 +271,7 @@ class CommandSystem final : public System {
   const std::string peers_file_;
 };
 
-// This program, as anybody would start it.
+// This program, started as a user would.
 class DossierSystem final : public System {
  public:
   DossierSystem(Arm arm, std::string program)
@@ -360,7 +360,7 @@ class SolverSystem final : public System {
   const SolveTask solve_;
 };
 
-// "droste-matched": a peer and how it is set.
+// "droste-matched": a peer and its setting.
 std::optional<Arm> PeerArm(std::string_view text) {
   std::string_view name = text, setting = kSettings[0];
   for (const std::string_view one : kSettings) {
@@ -505,7 +505,7 @@ std::string CutMiddle(const std::string& prompt, std::int64_t tokens,
                       const std::function<std::int64_t(std::string_view)>& count) {
   constexpr std::string_view kGap = "\n[…]\n";
   if (count(prompt) <= tokens) return prompt;
-  // The share of bytes that is kept, narrowed down: tokens grow with bytes, but not evenly.
+  // Searches for the share of bytes to keep: tokens grow with bytes, but not evenly.
   std::size_t low = 0, high = prompt.size();
   std::string best;
   while (low + 1 < high) {

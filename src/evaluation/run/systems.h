@@ -88,7 +88,7 @@ class System {
 // Answers a task from its set, without a model. Errors: a task without labels.
 using SolveTask = std::function<Result<std::string>(std::string_view name, const AskedTask& asked)>;
 
-// What systems are built from.
+// The parts from which systems are built.
 struct SystemParts {
   std::string program;       // this program, for arms of Dossier
   std::string peers_folder;  // where peers are installed

@@ -23,7 +23,7 @@ std::string MetaText(const Task& task, std::string_view key) { return TextAt(tas
 
 double Tolerance(const Task& task) { return FindNumber(task.meta, "tolerance").value_or(0); }
 
-// An entry of a list without its bullet or number: "- x", "* x", "3. x".
+// Removes the bullet or number of a list entry: "- x", "* x", "3. x".
 std::string_view WithoutBullet(std::string_view line) {
   line = TrimSpace(line);
   if (line.starts_with("- ") || line.starts_with("* ")) return TrimSpace(line.substr(2));
@@ -34,7 +34,7 @@ std::string_view WithoutBullet(std::string_view line) {
   return numbered ? TrimSpace(line.substr(digits + 2)) : line;
 }
 
-// The entries of a JSON list, of lines, or of one line with commas.
+// Returns the entries of a JSON list, of lines, or of one line with commas.
 std::set<std::string> EntriesOf(std::string_view answer) {
   const std::string text = Tidy(answer);
   if (text.starts_with('[')) {
@@ -73,8 +73,8 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   return lines;
 }
 
-// The length of the longest common subsequence, 64 lines of `wanted` in one word. A line of `given`
-// touches only the words in which it occurs and those that a carry reaches.
+// Returns the length of the longest common subsequence, with 64 lines of `wanted` per word. A line
+// of `given` touches only the words in which it occurs and those that a carry reaches.
 std::size_t CommonSubsequence(const std::vector<std::string_view>& wanted,
                               const std::vector<std::string_view>& given) {
   std::unordered_map<std::string_view, std::vector<std::size_t>> places;
@@ -103,7 +103,7 @@ std::size_t CommonSubsequence(const std::vector<std::string_view>& wanted,
   return length;
 }
 
-// The last part of `text` that `pattern` finds and `read` can read.
+// Returns the last part of `text` that `pattern` matches and `read` accepts.
 template <typename Value>
 std::optional<Value> LastMatch(const std::string& text, const RE2& pattern,
                                std::optional<Value> (*read)(std::string_view)) {
@@ -128,7 +128,7 @@ bool StandsAlone(std::string_view text, std::size_t at, std::size_t size) {
   return before && (end >= text.size() || !IsWordByte(text[end]));
 }
 
-// The one of `labels` that the last line with any of them names; "" where it names several.
+// Returns the one of `labels` in the last line that names any; "" if it names several.
 std::string LastLabel(const std::string& text, const std::vector<std::string>& labels) {
   std::vector<std::string_view> lines = Split(text, '\n');
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {

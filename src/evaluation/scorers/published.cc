@@ -16,17 +16,17 @@ namespace dossier::evaluation {
 namespace {
 
 constexpr std::string_view kPhrases[] = {"more common", "less common", "same frequency"};
-constexpr std::size_t kShort = 20;  // code points under which a reply is the answer itself
+constexpr std::size_t kShort = 20;  // code points; a shorter reply is the answer itself
 
-// What Python's str.isspace() takes for white space.
+// The characters that Python's str.isspace() accepts.
 bool IsPythonSpace(char32_t c) {
   return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 ||
          c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f ||
          c == 0x205f || c == 0x3000;
 }
 
-// The value of a decimal digit of any script; -1 for any other character. Each script's ten digits
-// stand in a row, and so do the rows of one block, which begin at multiples of ten from its start.
+// Returns the value of a decimal digit of any script; -1 for any other character. Each script's ten
+// digits are consecutive, and in a block they begin at multiples of ten from its start.
 int DigitValue(char32_t c) {
   if (c < 0x80) return IsDigit(static_cast<char>(c)) ? static_cast<int>(c - U'0') : -1;
   const auto is_digit = [](char32_t at) {
@@ -38,7 +38,7 @@ int DigitValue(char32_t c) {
   return static_cast<int>((c - first) % 10);
 }
 
-// As the last element of Python's str.split().
+// Returns the last element of Python's str.split().
 std::string_view LastWord(std::string_view text) {
   text = PythonStrip(text);
   std::size_t begin = 0;
@@ -69,7 +69,7 @@ std::string AnswerType(const Task& task) {
   return text.substr(text.rfind('.') + 1);
 }
 
-// What a boxed answer is: a whole number, a list (it has a comma), or text.
+// The content of a boxed answer: a whole number, a list (it has a comma), or text.
 struct Boxed {
   std::optional<std::int64_t> number;
   std::vector<std::string> list;
@@ -89,7 +89,7 @@ Boxed BoxedOf(std::string_view text) {
   return boxed;
 }
 
-// The content of the first `\boxed{\text{X}}`, else of `\boxed{X}`, else all of it.
+// Returns the content of the first `\boxed{\text{X}}`, else of `\boxed{X}`, else everything.
 std::string_view Unbox(std::string_view answer) {
   for (const std::string_view open : {"\\boxed{\\text{", "\\boxed{"}) {
     const std::size_t at = answer.find(open);
@@ -103,7 +103,7 @@ std::string_view Unbox(std::string_view answer) {
 
 using Pair = std::pair<std::string_view, std::string_view>;
 
-// One number of a pair, with white space around it; false leaves `at` anywhere.
+// Reads one number of a pair with surrounding white space; on false, `at` is undefined.
 bool TakeId(std::string_view text, std::size_t* at, std::string_view* id) {
   while (*at < text.size() && IsJsonSpace(text[*at])) ++*at;
   const std::size_t begin = *at;
@@ -132,7 +132,7 @@ std::vector<Pair> PairsOf(std::string_view text) {
   return pairs;
 }
 
-// Lower case of all scripts, one code point for one.
+// Converts all scripts to lower case, one code point to one.
 std::string Fold(std::string_view text) {
   std::string folded;
   folded.reserve(text.size());
@@ -183,7 +183,7 @@ std::optional<std::int64_t> PythonInt(std::string_view text) {
     }
     const int digit = DigitValue(c);
     if (digit < 0) return std::nullopt;
-    // Far from any gold anyway: kept at the limit.
+    // Far from any gold in any case, so it is clamped.
     value =
         std::min<std::int64_t>(value, std::numeric_limits<std::int64_t>::max() / 16) * 10 + digit;
     after_digit = true;
@@ -193,7 +193,7 @@ std::optional<std::int64_t> PythonInt(std::string_view text) {
 }
 
 double NearScore(std::int64_t gold, std::int64_t given) {
-  constexpr std::uint64_t kNothingLeft = 3000;  // 0.75 to that power is below any double
+  constexpr std::uint64_t kNothingLeft = 3000;  // 0.75 to this power underflows a double
   const auto distance = gold > given
                             ? static_cast<std::uint64_t>(gold) - static_cast<std::uint64_t>(given)
                             : static_cast<std::uint64_t>(given) - static_cast<std::uint64_t>(gold);

@@ -23,14 +23,14 @@ Result<std::string> SolveByWords(const Task& task, const TaskSet& set) {
   std::vector<std::string> labels = LabelsOf(task, set);
   if (labels.empty()) return std::string();
   const auto gold = OracleGold(task, set, ByWords(std::move(labels)));
-  // Under labels that are wrong a question may have no single answer.
+  // With wrong labels a question may not have a single answer.
   if (!gold)
     return gold.error().code == ErrorCode::kCheckFailed ? Result<std::string>("")
                                                         : tl::unexpected(gold.error());
   return WriteAnswer(task, *gold);
 }
 
-// The legal answers that the question itself names.
+// Returns the valid answers that the question itself names.
 std::vector<std::string> LegalAnswers(const Task& task) {
   std::vector<std::string> choices = StringsOf(Find(task.meta, "choices"));
   if (!choices.empty()) return choices;

@@ -19,8 +19,8 @@
 namespace dossier::evaluation {
 namespace {
 
-constexpr std::size_t kHeadBytes = 8;  // of a text, by which it is looked up; no text is shorter
-constexpr int kMostFaults = 2;         // of one item
+constexpr std::size_t kHeadBytes = 8;  // of a text, used to look it up; no text is shorter
+constexpr int kMostFaults = 2;         // per item
 constexpr std::uint64_t kMostTableBytes = 4ull << 30;
 constexpr std::string_view kForeign = "none of these";
 constexpr std::string_view kLabelMark = " || Label: ", kTextMark = "Instance: ";
@@ -38,7 +38,7 @@ Status FinishTable(std::string_view name, StubTable* table) {
                    labels.empty() ? "no" : "one");
 }
 
-// The words in which a root model would write a text in code.
+// Returns a text as a root model would write it in code.
 std::string AsLiteral(const std::string& text) { return ToJson(Json(text)); }
 
 class Stub final : public model::Script {
@@ -65,8 +65,7 @@ class Stub final : public model::Script {
   }
 
   Answer RootAnswer(const model::Request& request, const std::string& all) const {
-    // What it has said itself so far; a message that the layout puts into its mouth is none of
-    // them.
+    // Counts its own messages; one that the layout writes on its behalf does not count.
     std::size_t turn = 0;
     for (const auto& one : request.messages.turns) {
       if (one.role != assembly::Role::kAssistant) continue;
@@ -86,7 +85,7 @@ class Stub final : public model::Script {
     return {.text = ReplaceAll(text, "{labels}", ToJson(labels))};
   }
 
-  // The part of a reply that has no placeholder.
+  // Returns the part of a reply before the first placeholder.
   static std::string_view Head(std::string_view turn) { return turn.substr(0, turn.find('{')); }
 
   Answer LabelAnswer(std::string_view prompt) {
@@ -120,7 +119,7 @@ class Stub final : public model::Script {
     return Draw("broken", items, options_.faults.broken) ? 500 : 0;
   }
 
-  // The label of an item in this reply; empty: its line is dropped.
+  // Returns the label of an item in this reply; empty: its line is dropped.
   std::string LabelOf(std::string_view text) {
     const StubItem item{text};
     if (Draw("dropped", {item}, options_.faults.dropped)) return "";
@@ -129,7 +128,7 @@ class Stub final : public model::Script {
     return std::string(StubLabel(table_.labels, text, right, options_.errors));
   }
 
-  // Whether a fault meets these items now; it is counted for each of them.
+  // Decides whether a fault affects these items now, and counts it for each of them.
   bool Draw(std::string_view kind, const std::vector<StubItem>& items, double share) {
     if (share <= 0) return false;
     for (const StubItem& item : items) {
@@ -149,12 +148,12 @@ class Stub final : public model::Script {
   std::unique_ptr<RE2> question_;
   std::mutex mutex_;
   std::size_t replies_ = 0;
-  // By text of the table, which outlives them.
+  // By text in the table, which must outlive them.
   std::unordered_map<std::string_view, int> faults_;
   std::unordered_map<std::string_view, std::uint64_t> asked_;
 };
 
-// The number at the start of the line that holds `at`: "12: …", "[12] …", "12. …".
+// Returns the number at the start of the line that contains `at`: "12: …", "[12] …", "12. …".
 std::int64_t NumberBefore(std::string_view prompt, std::size_t at) {
   std::size_t begin = prompt.rfind('\n', at == 0 ? 0 : at - 1);
   begin = begin == std::string_view::npos ? 0 : begin + 1;
@@ -174,7 +173,7 @@ StubFinder::StubFinder(const StubTable& table) : table_(table) {
   for (const auto& [text, label] : table_.label_of) {
     by_head_[std::string_view(text).substr(0, kHeadBytes)].push_back(text);
   }
-  // The longest first: one text may be the beginning of another.
+  // Longest first, because one text may be the beginning of another.
   for (auto& [head, texts] : by_head_) {
     std::sort(texts.begin(), texts.end(),
               [](auto a, auto b) { return a.size() != b.size() ? a.size() > b.size() : a < b; });

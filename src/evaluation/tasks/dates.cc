@@ -23,13 +23,13 @@ constexpr int DaysIn(int year, int month) {
   return month == 2 && IsLeap(year) ? 29 : kDays[month - 1];
 }
 
-// Days before the first of January of `year`, from year 1.
+// Returns the days before the first of January of `year`, from year 1.
 constexpr std::int32_t DaysBefore(int year) {
   const int past = year - 1;
   return past * 365 + past / 4 - past / 100 + past / 400;
 }
 
-// 1 to 12 for a month's name or its first three letters, with or without a stop; else 0.
+// 1 to 12 for a month's name or its first three letters, with or without a full stop; else 0.
 int MonthOf(std::string_view word) {
   if (word.ends_with('.')) word.remove_suffix(1);
   const std::string lower = ToLowerAscii(word);

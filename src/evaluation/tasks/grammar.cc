@@ -153,7 +153,7 @@ constexpr Topic kTopics[] = {
     {"cooking", kFoodDeeds, kFoodNotes},   {"gardening", kPlantDeeds, kPlantNotes},
     {"music", kSoundDeeds, kSoundNotes},   {"sailing", kBoatDeeds, kBoatNotes}};
 
-// Takes the next digit off a number whose digits have different bases.
+// Takes the next digit of a number whose digits have different bases.
 template <typename List>
 std::string_view Next(const List& list, std::size_t* index) {
   const std::string_view word = std::data(list)[*index % std::size(list)];

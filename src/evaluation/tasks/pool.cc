@@ -17,11 +17,11 @@ namespace {
 constexpr std::uint64_t kShortestText = 8, kLongestText = 2000;  // characters
 constexpr std::uint64_t kMostPoolBytes = 1ull << 32;
 
-// One line, and never the mark between the parts of a line.
+// Makes one line without the separator between the parts of a line.
 std::string CleanText(std::string_view text) {
   std::string clean = ReplaceAll(ReplaceAll(text, "\r\n", " "), "||", "|");
   std::replace_if(clean.begin(), clean.end(), IsLineEnd, ' ');
-  // Of "|||" a pair would be left over.
+  // "|||" would leave a pair.
   while (clean.find("||") != std::string::npos) clean = ReplaceAll(clean, "||", "|");
   return std::string(TrimSpace(clean));
 }

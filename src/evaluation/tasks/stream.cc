@@ -55,7 +55,7 @@ std::uint64_t RandomStream::Below(std::uint64_t limit) {
 
 std::vector<std::uint32_t> RandomStream::Sample(std::size_t limit, std::size_t count) {
   count = std::min(count, limit);
-  // A shuffle of all numbers of which only those that were moved are kept.
+  // A shuffle of all numbers that stores only those that were moved.
   std::unordered_map<std::size_t, std::size_t> moved;
   const auto at = [&](std::size_t place) {
     const auto found = moved.find(place);

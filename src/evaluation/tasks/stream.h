@@ -5,7 +5,7 @@
 //   stream.Shuffle(&lines);
 //
 // The generator is xoshiro256**; SplitMix64 fills its four words. Numbers below a limit are drawn
-// by Lemire's multiply and reject. Not for secrets. Thread-safety: not thread-safe; one owner.
+// by Lemire's multiply and reject. Not for secrets. Thread-safety: one owner.
 
 #ifndef DOSSIER_EVALUATION_TASKS_STREAM_H_
 #define DOSSIER_EVALUATION_TASKS_STREAM_H_

@@ -11,12 +11,12 @@ namespace dossier::evaluation {
 namespace {
 
 constexpr int kMostSkew = 30;           // the largest x of a label
-constexpr std::int64_t kReserve = 250;  // tokens kept for the question
+constexpr std::int64_t kReserve = 250;  // tokens reserved for the question
 constexpr std::int64_t kFewestLines = 5;
-constexpr std::size_t kMeasured = 2000;  // lines of the pool whose mean is taken for that of all
+constexpr std::size_t kMeasured = 2000;  // pool lines whose mean is used for all
 
-// 10^6 * exp(x^(1/T)), rounded half up; the row is T - 2, the column x - 1. Integers, so that no
-// library of mathematics decides what a window holds.
+// 10^6 * exp(x^(1/T)), rounded half up; the row is T - 2, the column x - 1. Integers, so that the
+// content of a window does not depend on a maths library.
 constexpr std::int64_t kWeights[5][kMostSkew] = {
     {2718282,   4113250,   5652234,   7389056,   9356469,   11582435,  14094030,  16918829,
      20085537,  23624343,  27567148,  31947746,  36801966,  42167821,  48085628,  54598150,
@@ -51,7 +51,7 @@ void AppendLine(const WindowLine& line, std::string_view text, std::string* out)
                  LineDate(line.day), line.user, text);
 }
 
-// How many lines each label has of `count`: by its share, rounded half up; the first takes the
+// Returns how many of `count` lines each label has: its share, rounded half up; the first gets the
 // rest.
 std::vector<std::int64_t> Shares(std::int64_t count, std::size_t labels, RandomStream* stream) {
   const auto skew = stream->Below(5);
@@ -67,7 +67,7 @@ std::vector<std::int64_t> Shares(std::int64_t count, std::size_t labels, RandomS
     counts[i] = (2 * count * weights[i] + sum) / (2 * sum);
     counts[0] -= counts[i];
   }
-  // All rounded up, they may be more than there are: the largest gives way.
+  // If all are rounded up, the sum may be too large: the largest is reduced.
   for (; counts[0] < 0; ++counts[0]) --*std::max_element(counts.begin() + 1, counts.end());
   return counts;
 }

@@ -1,5 +1,5 @@
-// Archives: zip with the documents that are zip files, and tar. Members are listed, never unpacked,
-// but for two small ones that say what a document is.
+// Archives: zip, including documents that are zip files, and tar. Members are listed but not
+// unpacked, except two small ones that tell the type of a document.
 
 #include <algorithm>
 #include <functional>
@@ -15,14 +15,14 @@
 namespace dossier::inspect {
 namespace {
 
-constexpr std::size_t kMostNames = 200'000;  // that are compared to find the same one twice
+constexpr std::size_t kMostNames = 200'000;  // that are compared to find duplicates
 
 void Tell(Description* out, std::string code, std::string text) {
   out->notes.push_back(
       {.code = std::move(code), .offset = {}, .line = {}, .text = std::move(text)});
 }
 
-// Collects members, and what is strange about their names.
+// Collects members, and problems of their names.
 class MemberList {
  public:
   MemberList(const BinaryFile& file, Description* out) : file_(file), out_(out) {}
@@ -78,7 +78,7 @@ class MemberList {
   std::uint64_t hostile_ = 0, twice_ = 0;
 };
 
-// Where the list of members lies: the central directory of APPNOTE.TXT 4.3.12.
+// The location of the list of members: the central directory of APPNOTE.TXT 4.3.12.
 struct ZipDirectory {
   std::uint64_t offset = 0, size = 0, entries = 0;
 };
@@ -89,11 +89,11 @@ struct ZipEntry {
   bool encrypted = false;
 };
 
-constexpr std::uint64_t kAbsent32 = 0xFFFFFFFF;  // the number stands in a record of zip64
+constexpr std::uint64_t kAbsent32 = 0xFFFFFFFF;  // the number is in a zip64 record
 
 Result<ZipDirectory> FindDirectory(const BinaryFile& file) {
   constexpr std::string_view kMark = "PK\5\6", kMark64 = "PK\6\6", kLocator = "PK\6\7";
-  constexpr std::uint64_t kLongest = 22 + 65535;  // with its comment
+  constexpr std::uint64_t kLongest = 22 + 65535;  // including its comment
   const std::uint64_t tail_size = std::min(file.size, kLongest);
   const std::uint64_t tail_at = file.size - tail_size;
   DOSSIER_ASSIGN_OR_RETURN(const std::string tail,
@@ -125,7 +125,7 @@ Result<ZipDirectory> FindDirectory(const BinaryFile& file) {
   return directory;
 }
 
-// Sizes that do not fit into 32 bits stand in an extra field, in this order.
+// Sizes that do not fit into 32 bits are in an extra field, in this order.
 void ReadZip64(std::string_view extra, ZipEntry* entry) {
   ByteReader in(extra);
   while (in.left() >= 4) {
@@ -138,7 +138,7 @@ void ReadZip64(std::string_view extra, ZipEntry* entry) {
   }
 }
 
-// False where there is no further entry.
+// Returns false if there is no further entry.
 bool ReadEntry(ByteReader* in, ZipEntry* entry) {
   if (in->Take(4) != "PK\1\2") return false;
   in->Take(4);
@@ -156,7 +156,7 @@ bool ReadEntry(ByteReader* in, ZipEntry* entry) {
   return in->ok();
 }
 
-// The few bytes of a member that is stored as it is.
+// Returns the few bytes of a member that is stored without compression.
 std::string StoredContent(const BinaryFile& file, const ZipEntry& entry) {
   constexpr std::uint64_t kMost = 100;
   if (entry.method != 0 || entry.bytes > kMost || entry.bytes != entry.compressed_bytes) return "";
@@ -180,7 +180,7 @@ std::string_view DocumentOf(std::string_view media_type) {
                                         : "";
 }
 
-// What the members make of the archive; "zip" if it is only that.
+// Determines the kind of archive from its members; "zip" if it is nothing more specific.
 class ZipKind {
  public:
   explicit ZipKind(const BinaryFile& file) : file_(file) {}
@@ -194,7 +194,7 @@ class ZipKind {
                              {"ppt/presentation.xml", "pptx"},
                              {"META-INF/MANIFEST.MF", "jar"}};
     for (const Row& row : kRows) {
-      // A manifest is in signed documents, too.
+      // Signed documents also have a manifest.
       if (entry.path == row.member && (kind_.empty() || kind_ == "jar")) kind_ = row.kind;
     }
     if (entry.path == "mimetype") {
@@ -291,7 +291,7 @@ Status DescribeZip(const BinaryFile& file, Description* out) {
   const std::uint64_t count = spans.size();
   NoteZip(std::move(spans), directory.offset, encrypted, out);
   out->flavour = kind.kind();
-  // The parts of a document say nothing that its kind does not.
+  // The parts of a document add nothing to its kind.
   const bool archive = out->flavour == "zip" || out->flavour == "jar" || out->flavour == "npz";
   if (!archive) {
     out->details = {{"parts", out->members_total}};

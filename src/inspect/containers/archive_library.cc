@@ -16,12 +16,12 @@ namespace dossier::inspect {
 namespace {
 
 constexpr std::size_t kBlock = 64 << 10;            // bytes
-constexpr std::uint64_t kFreeOutput = 16 << 20;     // bytes before the ratio is looked at
+constexpr std::uint64_t kFreeOutput = 16 << 20;     // bytes before the ratio is checked
 constexpr std::uint64_t kMostRatio = 250;           // of output to input
-constexpr std::uint64_t kMostMemory = 64 << 20;     // bytes that a filter may ask for
-constexpr std::uint64_t kMostEntries = 10'000'000;  // of a tar archive
+constexpr std::uint64_t kMostMemory = 64 << 20;     // bytes that a filter may use
+constexpr std::uint64_t kMostEntries = 10'000'000;  // in a tar archive
 
-// The functions that are used, by their names without "archive_".
+// The functions in use, named without "archive_".
 struct ArchiveApi {
   decltype(&archive_read_new) read_new;
   decltype(&archive_read_free) read_free;
@@ -89,7 +89,7 @@ constexpr FilterRow kFilters[] = {{"gzip", ARCHIVE_FILTER_GZIP},
 
 enum class Reading : std::uint8_t { kFiltered, kTar, kZip };
 
-// One archive over one source. Its address is known to the library, so it does not move.
+// One archive over one source. The library stores its address, so it must not move.
 class OpenArchive {
  public:
   OpenArchive(const ArchiveApi& api, const ByteSource& source, std::uint64_t size,
@@ -106,8 +106,8 @@ class OpenArchive {
     switch (reading) {
       case Reading::kFiltered:
         step(api_.read_support_format_raw(archive_));
-        // Set, not looked for: another layer inside stays closed. A result other than OK would be
-        // a program that the library wants to start.
+        // Set, not detected: a further compressed layer stays closed. A result other than OK would
+        // mean a program that the library wants to start.
         step(api_.read_append_filter(archive_, filter));
         break;
       case Reading::kTar:
@@ -127,7 +127,7 @@ class OpenArchive {
     return {};
   }
 
-  // The next member; null at the end.
+  // Returns the next member; null at the end.
   Result<archive_entry*> Next() {
     archive_entry* entry = nullptr;
     const int code = api_.read_next_header(archive_, &entry);
@@ -135,13 +135,13 @@ class OpenArchive {
     if (code != ARCHIVE_OK && code != ARCHIVE_WARN) return Failure();
     return entry;
   }
-  // Content of the member at hand; 0 at its end.
+  // Reads content of the current member; 0 at its end.
   Result<std::size_t> Data(std::span<char> out) {
     const auto got = api_.read_data(archive_, out.data(), out.size());
     if (got < 0) return Failure();
     return static_cast<std::size_t>(got);
   }
-  // Bytes of the source that were made use of.
+  // Returns the bytes of the source that were consumed.
   std::uint64_t used() const {
     return static_cast<std::uint64_t>(std::max<la_int64_t>(0, api_.filter_bytes(archive_, -1)));
   }
@@ -195,10 +195,10 @@ class OpenArchive {
   archive* archive_;
   std::string block_;
   std::uint64_t at_ = 0;
-  std::optional<Error> error_;  // of the source
+  std::optional<Error> error_;  // from the source
 };
 
-// Bytes that the filter will ask for, as the first frame or block says; 0: little.
+// Returns the bytes that the filter will need, from the first frame or block; 0: little.
 std::uint64_t ZstdMemory(std::string_view head) {
   ByteReader in(head, 4);
   const std::uint64_t flags = in.Little(1);
@@ -241,7 +241,7 @@ Status CheckMemory(const ByteSource& source, std::string_view kind) {
                    FormatSize(kMostMemory));
 }
 
-// Unpacks while somebody reads. Shared by the source of the inside and whoever asks how it ended.
+// Unpacks while somebody reads. Shared by the source of the content and whoever asks how it ended.
 class Unpacking {
  public:
   Unpacking(const ArchiveApi& api, const ByteSource& source, std::uint64_t size,
@@ -259,7 +259,7 @@ class Unpacking {
       if (!entry) opened = tl::unexpected(entry.error());
     }
     if (opened || opened.error().code != ErrorCode::kDamaged) return opened;
-    // The library takes what yields not a byte for damaged.
+    // The library treats input that yields no byte as damaged.
     ended_ = true;
     if (!IsEmptyGzip()) static_cast<void>(EndDamaged("nothing comes out"));
     return {};
@@ -293,7 +293,7 @@ class Unpacking {
   Inside::Cut cut() const { return cut_; }
 
  private:
-  // Its last eight bytes are the checksum and the size of nothing.
+  // Returns true if the last eight bytes are the checksum and size of empty data.
   bool IsEmptyGzip() const {
     const auto tail = ReadRange(source_, size_ - std::min<std::uint64_t>(size_, 8), 8);
     return kind_ == "gzip" && size_ >= 20 && tail && *tail == std::string(8, '\0');
@@ -345,7 +345,7 @@ Result<Inside> OpenInside(const ByteSource& source, std::uint64_t size, std::str
       [unpacking](std::uint64_t at, std::span<char> out) { return unpacking->Read(at, out); },
       source.name());
   char probe[1];
-  DOSSIER_RETURN_IF_ERROR(inside.source->ReadAt(limit, std::span(probe)));  // unpacks all
+  DOSSIER_RETURN_IF_ERROR(inside.source->ReadAt(limit, std::span(probe)));  // unpacks everything
   inside.bytes = unpacking->bytes();
   inside.why_cut = unpacking->why_cut();
   inside.cut = unpacking->cut();

@@ -12,7 +12,7 @@ namespace {
 
 struct KindRow {
   std::string_view id, title;
-  Status (*describe)(const BinaryFile&, Description*) = nullptr;  // null: the kind is all
+  Status (*describe)(const BinaryFile&, Description*) = nullptr;  // null: only the kind is known
   std::string_view way_out = {};
 };
 
@@ -75,7 +75,7 @@ const KindRow* FindKind(std::string_view id) {
   return row == std::end(kKinds) ? nullptr : row;
 }
 
-// What a file says is as long as it likes.
+// Texts from a file may have any length.
 std::string Short(std::string_view text) {
   constexpr std::uint64_t kMost = 300;  // code points
   const std::string_view start = utf8::Prefix(text, kMost);
@@ -89,7 +89,7 @@ Status DescribeBinary(const BinaryFile& file, Description* out) {
   const KindRow* row = FindKind(file.kind);
   if (!row) return {};
   const Status read = row->describe ? row->describe(file, out) : Status();
-  // A zip archive may have turned out to be a document.
+  // A zip archive may be a document.
   const KindRow* found = FindKind(out->flavour);
   out->kind = (found ? found : row)->title;
   out->kind_detail = Short(out->kind_detail);

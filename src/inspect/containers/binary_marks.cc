@@ -8,7 +8,7 @@
 namespace dossier::inspect {
 namespace {
 
-// How much the mark proves. Some marks are letters with which a text may begin as well.
+// How much a mark proves. Some marks are letters that may also start a text.
 enum class MarkProof : std::uint8_t { kAlone, kUnlessText };
 
 struct BinaryMark {
@@ -18,7 +18,7 @@ struct BinaryMark {
 
 using namespace std::string_view_literals;
 
-// Each from the specification of its format.
+// From the specifications of the formats.
 struct Magic {
   std::size_t offset;
   std::string_view bytes;
@@ -94,8 +94,7 @@ std::uint64_t LittleEndian(std::string_view head, std::size_t offset, std::size_
   return value;
 }
 
-// Archives from before `ustar` have no mark, but the sum of the first header's bytes in octal
-// digits.
+// Archives older than `ustar` have no mark, but the octal sum of the first header's bytes.
 bool HasTarChecksum(std::string_view head) {
   constexpr std::size_t kHeader = 512, kSum = 148, kSumEnd = 156;
   if (head.size() < kHeader || head[0] == '\0') return false;
@@ -110,7 +109,7 @@ bool HasTarChecksum(std::string_view head) {
   return digits >= 4 && written == sum;
 }
 
-// RIFF holds several kinds, which its second word tells.
+// RIFF contains several kinds, distinguished by its second word.
 std::string_view RiffKind(std::string_view head) {
   if (!head.starts_with("RIFF")) return "";
   if (HasAt(head, 8, "WEBP")) return "webp";
@@ -129,7 +128,7 @@ std::string_view LengthKind(std::string_view head) {
   return stream ? "arrow stream" : "";
 }
 
-// `head`: the first 64 KiB. None: no known mark.
+// `head`: the first 64 KiB. Returns nullopt if there is no known mark.
 std::optional<BinaryMark> FindBinaryMark(std::string_view head) {
   for (const Magic& magic : kMagics) {
     if (HasAt(head, magic.offset, magic.bytes)) return BinaryMark{magic.name, magic.proof};
@@ -137,7 +136,7 @@ std::optional<BinaryMark> FindBinaryMark(std::string_view head) {
   if (const auto kind = RiffKind(head); !kind.empty()) return BinaryMark{kind, kUnlessText};
   if (const auto kind = LengthKind(head); !kind.empty()) return BinaryMark{kind};
   if (HasTarChecksum(head)) return BinaryMark{"tar", kUnlessText};
-  // Mail servers and printers put lines in front of it, which Adobe's readers accept up to 1 KiB.
+  // Mail servers and printers add lines before it, which Adobe's readers accept up to 1 KiB.
   const std::size_t pdf = head.substr(0, 1024).find("%PDF-");
   if (pdf == std::string_view::npos) return std::nullopt;
   return BinaryMark{"pdf", pdf == 0 ? MarkProof::kAlone : kUnlessText};

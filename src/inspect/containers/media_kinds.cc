@@ -28,9 +28,9 @@ Size GifSize(std::string_view head) {
 
 Size BmpSize(std::string_view head) {
   ByteReader in(head, 14);
-  const std::size_t bytes = in.Little(4) == 12 ? 2 : 4;  // 12: the header of OS/2
+  const std::size_t bytes = in.Little(4) == 12 ? 2 : 4;  // 12: the OS/2 header
   const std::uint64_t width = in.Little(bytes), height = in.Little(bytes);
-  // Images that are written from the top have a negative height.
+  // Images stored from top to bottom have a negative height.
   const bool from_top = bytes == 4 && height > INT32_MAX;
   return {width, from_top ? (std::uint64_t{1} << 32) - height : height};
 }
@@ -51,7 +51,7 @@ Size WebpSize(std::string_view head) {
   return part == "VP8X" && in.ok() ? Size{width + 1, height + 1} : Size();
 }
 
-// From the first of its directories.
+// Reads the first directory.
 Result<Size> TiffSize(const BinaryFile& file) {
   const bool little = file.head.starts_with('I');
   const auto number = [little](ByteReader* in, std::size_t size) {
@@ -68,7 +68,7 @@ Result<Size> TiffSize(const BinaryFile& file) {
   Size size;
   for (std::uint64_t i = 0; i < entries; ++i) {
     const std::uint64_t tag = number(&in, 2), type = number(&in, 2);
-    in.Take(4);  // how many values
+    in.Take(4);  // number of values
     ByteReader value(in.Take(4));
     constexpr std::uint64_t kShort = 3, kWidth = 256, kHeight = 257;
     const std::uint64_t found = number(&value, type == kShort ? 2 : 4);
@@ -78,7 +78,7 @@ Result<Size> TiffSize(const BinaryFile& file) {
   return size;
 }
 
-// Walks the segments up to the first that begins a frame.
+// Walks the segments up to the first one that begins a frame.
 Result<Size> JpegSize(const BinaryFile& file) {
   constexpr int kMostSegments = 1'000;
   std::uint64_t at = 2;
@@ -114,17 +114,17 @@ Result<Size> SizeOf(const BinaryFile& file) {
 }
 
 constexpr std::size_t kPdfWindow = 1 << 20;
-constexpr std::size_t kPdfOverlap = 4 << 10;  // bytes; as long as a dictionary of pages may be
+constexpr std::size_t kPdfOverlap = 4 << 10;  // bytes; the maximum length of a page dictionary
 constexpr std::uint64_t kMostPdf = 64 << 20;
 constexpr std::uint64_t kMostPdfNodes = 100'000;
 
 struct PdfFacts {
   std::optional<std::uint64_t> pages;
   bool encrypted = false;
-  std::uint64_t nodes = 0;  // of the tree that were looked at
+  std::uint64_t nodes = 0;  // nodes of the tree that were examined
 };
 
-// The number behind a name such as /Count.
+// Returns the number after a name such as /Count.
 std::optional<std::uint64_t> PdfNumber(std::string_view dictionary, std::string_view name) {
   const std::size_t at = dictionary.find(name);
   if (at == std::string_view::npos) return std::nullopt;
@@ -137,7 +137,7 @@ std::optional<std::uint64_t> PdfNumber(std::string_view dictionary, std::string_
   return i > 0 ? std::optional(value) : std::nullopt;
 }
 
-// Looks for nodes of the tree of pages; the count of its root is the largest.
+// Searches for nodes of the page tree; the count of its root is the largest.
 void ScanPdf(std::string_view window, PdfFacts* facts) {
   for (std::size_t at = 0; (at = window.find("/Encrypt", at)) != std::string_view::npos; at += 8) {
     const char behind = at + 8 < window.size() ? window[at + 8] : 'x';
@@ -183,7 +183,7 @@ Status DescribePdf(const BinaryFile& file, Description* out) {
                              ReadRange(file.source, at, static_cast<std::size_t>(left)));
     ScanPdf(window, &facts);
   }
-  if (file.size > kMostPdf) {  // what is said at its end
+  if (file.size > kMostPdf) {  // only its end is read
     DOSSIER_ASSIGN_OR_RETURN(const std::string window,
                              ReadRange(file.source, file.size - kPdfWindow, kPdfWindow));
     ScanPdf(window, &facts);

@@ -10,14 +10,14 @@ namespace dossier::inspect {
 namespace {
 
 constexpr std::string_view kMark{"SQLite format 3\0", 16};
-constexpr std::size_t kHeader = 100;          // bytes in front of the first page's own header
-constexpr std::size_t kMostStatement = 4000;  // bytes of one that are shown
+constexpr std::size_t kHeader = 100;          // bytes before the first page's own header
+constexpr std::size_t kMostStatement = 4000;  // bytes of a statement that are shown
 constexpr std::size_t kMostRecord = 1 << 20;  // bytes of a row of the schema
-constexpr int kDeepest = 40;                  // of a tree of pages
+constexpr int kDeepest = 40;                  // depth of a tree of pages
 
 constexpr std::uint8_t kTableLeaf = 13, kTableInner = 5, kIndexLeaf = 10, kIndexInner = 2;
 
-// Two or four bytes, the highest first; 0 behind the end.
+// Reads two or four bytes, big-endian; 0 beyond the end.
 std::uint32_t Big(std::string_view bytes, std::size_t at, std::size_t count) {
   std::uint32_t value = 0;
   if (at > bytes.size() || bytes.size() - at < count) return 0;
@@ -27,7 +27,7 @@ std::uint32_t Big(std::string_view bytes, std::size_t at, std::size_t count) {
   return value;
 }
 
-// SQLite's integers of 1 to 9 bytes. False behind the end.
+// Reads SQLite's integers of 1 to 9 bytes. Returns false beyond the end.
 bool Varint(std::string_view bytes, std::size_t* at, std::uint64_t* value) {
   *value = 0;
   for (int i = 0; i < 9; ++i) {
@@ -101,7 +101,7 @@ class Reader {
     return {};
   }
 
-  // Bytes of the file, which lie in `room` unless the source has them in memory. Fewer at the end.
+  // Returns bytes of the file, stored in `room` unless the source is in memory. Fewer at the end.
   std::string_view At(std::uint64_t at, std::size_t size, std::string* room) const {
     if (const auto all = source_.bytes()) return all->substr(std::min(at, size_), size);
     room->resize(size);
@@ -109,7 +109,7 @@ class Reader {
     return std::string_view(*room).substr(0, got ? *got : 0);
   }
 
-  // The bytes of a page that nobody has asked for; empty for one that is not there.
+  // Returns the bytes of a page not visited before; empty if it does not exist.
   std::string_view Take(std::uint32_t page, std::string* room) {
     if (page == 0 || page > file_.pages || !seen_.insert(page).second) return {};
     if (seen_.size() > kMostSqlitePages) return {};
@@ -154,7 +154,7 @@ class Reader {
     return header.kind == kTableInner ? ReadSchema(header.right, depth + 1) : Status();
   }
 
-  // The record of a leaf's cell, with what lies on pages of its own; empty if it is damaged.
+  // Returns the record of a leaf's cell, including overflow pages; empty if it is damaged.
   std::string Payload(std::string_view page, std::size_t at) {
     std::uint64_t size = 0, row = 0;
     if (!Varint(page, &at, &size) || !Varint(page, &at, &row) || size > kMostRecord) return "";
@@ -211,8 +211,8 @@ class Reader {
     return FromUtf16(bytes, file_.encoding == "utf-16be" ? std::endian::big : std::endian::little);
   }
 
-  // The entries of the tree below a page, which are rows: of a table those of its leaves, of one
-  // without row numbers, which is an index, all.
+  // Returns the number of rows in the tree below a page: for a table the entries of its leaves, for
+  // one without row ids, which is an index, all entries.
   std::optional<std::uint64_t> Rows(std::uint32_t root) {
     std::uint64_t rows = 0;
     std::vector<std::uint32_t> open = {root};

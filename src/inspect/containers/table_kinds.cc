@@ -39,7 +39,7 @@ class ThriftReader {
   std::int64_t Integer() { return in_.ZigZag(); }
   std::string_view Text() { return in_.Take(in_.Varint()); }
 
-  // The next field of a structure, whose last one was `*id`. kStop at its end.
+  // Returns the type of the next field of a structure whose last one was `*id`; kStop at its end.
   std::uint8_t Next(std::int64_t* id) {
     const std::uint64_t header = in_.Little(1);
     const auto type = static_cast<std::uint8_t>(header & 0x0F);
@@ -48,7 +48,7 @@ class ThriftReader {
     *id = step > 0 ? *id + step : in_.ZigZag();
     return type;
   }
-  // Elements of a list; each takes a byte at least.
+  // Returns the number of list elements; each takes at least one byte.
   std::uint64_t ListSize(std::uint8_t* type) {
     const std::uint64_t header = in_.Little(1);
     *type = static_cast<std::uint8_t>(header & 0x0F);
@@ -95,7 +95,7 @@ class ThriftReader {
   }
 
  private:
-  // Flags take a byte in lists and maps, and none as fields.
+  // Flags take one byte in lists and maps, and none as fields.
   void SkipElement(std::uint8_t type, int depth) {
     Skip(type == kTrue || type == kFalse ? std::uint8_t{kByte} : type, depth + 1);
   }
@@ -103,7 +103,7 @@ class ThriftReader {
   ByteReader in_;
 };
 
-// An element of the schema of Parquet, which is a tree written in depth-first order.
+// An element of Parquet's schema, which is a tree in depth-first order.
 struct ParquetElement {
   std::optional<std::int64_t> type, converted;
   std::int64_t logical = 0;  // the member of the union LogicalType that is set; 0: none
@@ -173,7 +173,7 @@ FieldType ParquetType(const ParquetElement& element) {
     case 1:
     case 2:
       return FieldType::kInteger;
-    case 3:  // INT96, which only times are written in
+    case 3:  // INT96 is only used for times
       return FieldType::kDatetime;
     case 4:
     case 5:
@@ -183,7 +183,7 @@ FieldType ParquetType(const ParquetElement& element) {
   }
 }
 
-// The columns: leaves of the tree, and lists and maps whole.
+// Adds the columns: leaves of the tree, and lists and maps as a whole.
 void AddParquetFields(const BinaryFile& file, const std::vector<ParquetElement>& elements,
                       Description* out) {
   struct Open {
@@ -217,15 +217,15 @@ void AddParquetFields(const BinaryFile& file, const std::vector<ParquetElement>&
   }
 }
 
-// Flatbuffers, as Arrow writes its schema: tables that say where each of their values lies.
+// Flatbuffers, in which Arrow writes its schema: tables that contain the place of each value.
 class FlatTable {
  public:
   FlatTable(std::string_view bytes, std::uint64_t at) : bytes_(bytes), at_(at) {}
 
-  // Where the value of a slot lies; none if the table does not have it.
+  // Returns the place of a slot's value; nullopt if the table does not have it.
   std::optional<std::uint64_t> Slot(std::size_t slot) const {
     ByteReader in(bytes_, at_);
-    const std::uint64_t back = in.Little(4);  // signed: the table of slots may lie on either side
+    const std::uint64_t back = in.Little(4);  // signed: the slot table may be on either side
     const std::uint64_t slots =
         at_ -
         static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(back)));
@@ -241,7 +241,7 @@ class FlatTable {
     const auto at = Slot(slot);
     return at ? ByteReader(bytes_, *at).Little(size) : 0;
   }
-  // Where a table, text or list begins that a slot leads to.
+  // Returns the beginning of the table, text or list that a slot refers to.
   std::optional<std::uint64_t> Follow(std::size_t slot) const {
     const auto at = Slot(slot);
     if (!at) return std::nullopt;
@@ -286,13 +286,13 @@ FieldType ArrowType(std::uint64_t type) {
   return type < std::size(kTypes) ? kTypes[type] : FieldType::kString;
 }
 
-// A record, of which only the outermost names are taken.
+// Adds the outermost names of a record.
 void AddAvroFields(const BinaryFile& file, const Json& schema, Description* out) {
   const Json* fields = Find(schema, "fields");
   if (!fields || !fields->is_array()) return;
   for (const Json& field : fields->as_array()) {
     const Json* type = Find(field, "type");
-    // ["null", "string"]: may be missing.
+    // ["null", "string"] means optional.
     if (type && type->is_array()) {
       const JsonArray& types = type->as_array();
       const auto one = std::ranges::find_if(types, [](const Json& kind) { return kind != "null"; });
@@ -312,7 +312,7 @@ void AddAvroFields(const BinaryFile& file, const Json& schema, Description* out)
   }
 }
 
-// The columns of `CREATE TABLE t (a TEXT, "b c" INT, PRIMARY KEY (a))`, with what is said of each.
+// The columns of `CREATE TABLE t (a TEXT, "b c" INT, PRIMARY KEY (a))` with their declarations.
 std::vector<std::string_view> ColumnsOf(std::string_view sql) {
   std::vector<std::string_view> columns;
   const std::size_t start = sql.find('(');
@@ -337,7 +337,7 @@ std::vector<std::string_view> ColumnsOf(std::string_view sql) {
   return columns;
 }
 
-// The name in front; quotes are taken off.
+// Returns the name at the front, without quotes.
 std::string_view ColumnName(std::string_view column, std::string_view* rest) {
   const char first = column.empty() ? ' ' : column.front();
   const bool quoted = first == '"' || first == '`' || first == '[' || first == '\'';
@@ -351,7 +351,7 @@ std::string_view ColumnName(std::string_view column, std::string_view* rest) {
   return quoted ? column.substr(1, end - 1) : column.substr(0, end);
 }
 
-// By the rules of SQLite for what a declared type means.
+// Follows SQLite's rules for the meaning of a declared type.
 FieldType SqliteType(std::string_view rest) {
   const std::string type = ToLowerAscii(rest.substr(0, rest.find_first_of(",()")));
   const auto has = [&](std::string_view word) { return type.find(word) != std::string::npos; };
@@ -402,7 +402,7 @@ Status DescribeParquet(const BinaryFile& file, Description* out) {
       rows = in.Integer();
     } else if (id == 4 && type == ThriftReader::kList) {
       groups = in.ListSize(&element);
-      break;  // what comes behind is where columns lie
+      break;  // column locations follow
     } else {
       in.Skip(type);
     }
@@ -425,7 +425,7 @@ Status DescribeArrow(const BinaryFile& file, Description* out) {
   const std::uint64_t start = file.kind == "arrow file" ? 8 : 0;
   ByteReader in(file.head, start);
   std::uint64_t length = in.Little(4);
-  if (length == kContinues) length = in.Little(4);  // older files have no mark in front of it
+  if (length == kContinues) length = in.Little(4);  // older files have no mark before it
   if (!in.ok() || length > kMostSchema || in.at() + length > file.size) {
     return Damaged("its schema would have {} bytes", GroupDigits(length));
   }
@@ -457,8 +457,8 @@ Status DescribeAvro(const BinaryFile& file, Description* out) {
     return in.Take(size < 0 ? UINT64_MAX : static_cast<std::uint64_t>(size));
   };
   std::string_view schema, codec = "null";
-  // Blocks of a map, of which the last is empty. A negative count has the bytes of the block
-  // behind.
+  // Blocks of a map, the last of which is empty. After a negative count comes the size of the block
+  // in bytes.
   for (std::int64_t count = in.ZigZag(); count != 0 && in.ok(); count = in.ZigZag()) {
     if (count < 0) in.ZigZag();
     const std::uint64_t pairs =

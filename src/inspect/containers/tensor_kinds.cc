@@ -8,7 +8,7 @@
 namespace dossier::inspect {
 namespace {
 
-// The literal behind `'name':` in a header of NumPy; up to the end of a pair of brackets.
+// Returns the literal after `'name':` in a NumPy header, up to the end of a pair of brackets.
 std::string_view PythonValue(std::string_view dict, std::string_view name) {
   const std::size_t key = dict.find(fmt::format("'{}':", name));
   if (key == std::string_view::npos) return {};
@@ -18,7 +18,7 @@ std::string_view PythonValue(std::string_view dict, std::string_view name) {
   return value.substr(0, end == std::string_view::npos ? end : end + (close == ',' ? 0 : 1));
 }
 
-// "'<f8'" is float64.
+// Converts "'<f8'" to float64.
 std::string NumpyType(std::string_view descr) {
   if (descr.size() < 4 || descr.front() != '\'') return "records";
   const std::string_view code = descr.substr(2, descr.size() - 3);
@@ -46,7 +46,7 @@ std::string NumpyType(std::string_view descr) {
   }
 }
 
-// The names of an object's members and what they are worth is not needed: it may have millions.
+// Counts an object's members without storing names and values, because there may be millions.
 struct MemberCount {
   std::uint64_t members = 0;
   bool whole = false;

@@ -18,22 +18,22 @@ namespace dossier::inspect {
 namespace {
 
 constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
-// One thread counts this much before it takes more. Large enough that the order of the results is
-// cheap to restore, small enough that a file of a few megabytes keeps two threads busy.
+// The amount that a thread counts before it takes more. Large enough that restoring the order of
+// results is cheap, small enough that a file of a few megabytes keeps two threads busy.
 constexpr std::uint64_t kChunkBytes = 4 << 20;
 constexpr std::size_t kTailBytes = 16 << 10;
 
-// What one chunk of UTF-8 (or 8-bit) text adds.
+// The contribution of one chunk of UTF-8 (or 8-bit) text.
 struct ChunkCount {
   TextCount text;
   std::uint64_t first_invalid = kNone;
-  std::uint64_t end = 0;  // stored offset behind the chunk
+  std::uint64_t end = 0;  // stored offset after the chunk
   std::optional<std::string> read_error;
   bool ended = false;  // the source ends in this chunk
   std::unique_ptr<RecordPart> records;
 };
 
-// `block` starts and ends at borders of code points.
+// `block` must start and end at code point borders.
 void CountBlock(std::string_view block, std::uint64_t offset, ChunkCount* count) {
   const TextCount text = CountText(block);
   if (text.utf8.invalid > 0 && count->first_invalid == kNone) {
@@ -42,8 +42,8 @@ void CountBlock(std::string_view block, std::uint64_t offset, ChunkCount* count)
   count->text.Append(text);
 }
 
-// The border of code points at or in front of `offset`, so that two threads agree on it. Behind
-// the end of the source it is `offset`.
+// Returns the code point border at or before `offset`, so that two threads agree on it. Beyond the
+// end of the source it returns `offset`.
 Result<std::uint64_t> SnapToCodePoint(const ByteSource& source, std::uint64_t start,
                                       std::uint64_t offset) {
   constexpr std::uint64_t kAround = 4;
@@ -74,7 +74,7 @@ class Utf8Counter {
         helpers.emplace_back([this] { Work(); });
       }
     } catch (const std::system_error&) {
-      // No more threads are to be had; those that started do all of the work.
+      // No more threads are available; those that started do all the work.
     }
     Work();
     for (std::thread& helper : helpers) helper.join();
@@ -94,8 +94,8 @@ class Utf8Counter {
     }
   }
 
-  // [from, to) without the code point that `from` cuts, and with the whole one that `to` cuts off
-  // belonging to the next chunk.
+  // Counts [from, to) without the code point that `from` cuts; the one that `to` cuts belongs to
+  // the next chunk.
   ChunkCount CountChunk(std::uint64_t from, std::uint64_t to) {
     ChunkCount count;
     const auto start = SnapToCodePoint(source_, options_.start, from);
@@ -104,7 +104,7 @@ class Utf8Counter {
       count.end = from;
       return count;
     }
-    // Where the border cannot be read, the stream finds out by itself how far it comes.
+    // If the border cannot be read, the stream finds out how far it can read.
     const auto end =
         to == limit_ ? Result<std::uint64_t>(to) : SnapToCodePoint(source_, options_.start, to);
     const std::uint64_t stop = end.value_or(to);
@@ -132,8 +132,8 @@ class Utf8Counter {
     return count;
   }
 
-  // The rest of the record that the chunk cuts. One that is longer than a chunk stays open: the
-  // pass reads it again in peace, instead of every thread running to the end of the text.
+  // Feeds the rest of the record that the chunk cuts. One that is longer than a chunk stays open:
+  // the pass reads it again later, instead of every thread reading to the end of the text.
   void FeedTail(std::uint64_t from, RecordPart* part) {
     TextStream stream(source_, {.start = from,
                                 .limit = std::min(limit_, from + kChunkBytes),
@@ -150,7 +150,7 @@ class Utf8Counter {
     }
   }
 
-  // Joins chunks in their order, whichever thread was first.
+  // Joins chunks in order, whichever thread finishes first.
   void Deliver(std::uint64_t index, ChunkCount count) {
     std::lock_guard lock(mutex_);
     waiting_.emplace(index, std::move(count));
@@ -192,10 +192,10 @@ class Utf8Counter {
   std::uint64_t limit_;
   std::atomic<std::uint64_t> next_chunk_{0};
   std::atomic<bool> stop_{false};
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards everything below
   std::map<std::uint64_t, ChunkCount> waiting_;
   std::uint64_t joined_ = 0;
-  bool closed_ = false;  // the end, or an error, was reached: later chunks do not count
+  bool closed_ = false;  // the end, or an error, was reached: later chunks are ignored
   bool found_invalid_ = false;
   TextCensus total_;
 };

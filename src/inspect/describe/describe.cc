@@ -48,7 +48,7 @@ class Describer {
     out_.sha256 = std::move(census.sha256);
     if (out_.counts.bytes == 0) {
       AddNote(&out_, "empty", "there is nothing in it");
-      // Not even the head of a compressed file: that part of its name is the one to tell.
+      // Not a compressed file at all, so that part of its name is the one to report.
       if (named_compressed_) out_.extension = ToLowerAscii(out_.name.substr(out_.name.rfind('.')));
     } else if (out_.encoding.kind == EncodingKind::kBinary) {
       DOSSIER_RETURN_IF_ERROR(DescribeBytes());
@@ -84,7 +84,7 @@ class Describer {
     looks_binary_ = guess.kind == EncodingKind::kBinary ||
                     (guess.bom_bytes == 0 && HasBinaryMark(stored_head_));
     if (looks_binary_) guess = {EncodingKind::kBinary, 0};
-    // What is forced is the format of the inside.
+    // A forced format applies to the content.
     if (options_.inside_limit > 0 && looks_binary_ && IsCompression(BinaryKind(stored_head_))) {
       out_.encoding.kind = EncodingKind::kBinary;
       return {};
@@ -110,8 +110,8 @@ class Describer {
                                 .cancel = cancel_});
   }
 
-  // Most texts are what their head promises: whole, valid UTF-8. Their records are scanned while
-  // they are counted.
+  // Most texts are what their head promises: whole, valid UTF-8. Their records are scanned during
+  // the counting pass.
   Status PlanAhead() {
     const bool plain = out_.encoding.kind == EncodingKind::kUtf8 && !options_.max_scan;
     if (!plain) return {};
@@ -121,7 +121,7 @@ class Describer {
     return {};
   }
 
-  // Whether the text was as PlanAhead took it to be.
+  // Returns true if the text was as PlanAhead assumed.
   bool AsPlanned() const {
     return planned_ && out_.encoding.kind == EncodingKind::kUtf8 && out_.encoding.invalid == 0 &&
            complete_;
@@ -157,7 +157,7 @@ class Describer {
     DecideEightBit(census);
   }
 
-  // Text with a few damaged places, or another 8-bit encoding?
+  // Decides between text with a few damaged places and another 8-bit encoding.
   bool IsEightBit(const TextCensus& census) const {
     const bool undecided = out_.encoding.kind == EncodingKind::kUtf8 && !options_.encoding;
     const std::uint64_t well_formed = census.text.utf8.wide_code_points - census.text.utf8.invalid;
@@ -200,7 +200,7 @@ class Describer {
     out_.line_ends = {};
   }
 
-  // A compressed file is described as what is in it, but for its name, size, hash and notes.
+  // A compressed file is described by its content, except for its name, size, hash and notes.
   Status DescribeInside(std::string_view kind) {
     const std::uint64_t limit =
         std::min(options_.inside_limit, options_.max_scan.value_or(UINT64_MAX - 1));
@@ -217,9 +217,9 @@ class Describer {
                             &out_);
     }
     Options own = options_;
-    own.inside_limit = 0;  // what is compressed twice is not opened twice
+    own.inside_limit = 0;  // doubly compressed data is opened only once
     own.hash = false;
-    // A byte is left out, so that the scan sees that more follows.
+    // One byte is left out, so that the scan sees that more follows.
     const bool cut = inside->cut != Inside::Cut::kNone;
     if (cut) own.max_scan = std::max<std::uint64_t>(inside->bytes, 1) - 1;
     DOSSIER_ASSIGN_OR_RETURN(Description about, Describer(*inside->source, own, cancel_).Run());
@@ -244,7 +244,7 @@ class Describer {
     if (AsPlanned()) scan.plan = &plan_;
     const Status described = options_.format ? Force(&scan) : Detect(&scan);
     if (described || described.error().code == ErrorCode::kCancelled) return described;
-    // The counting pass has said so already, or the disk failed only now.
+    // The counting pass has reported it, or the disk failed only now.
     if (!out_.read_error) out_.read_error = described.error().message;
     if (out_.records) out_.records->exactness = Exactness::kBound;
     return {};
@@ -270,7 +270,7 @@ class Describer {
       if (!block && block.error().code == ErrorCode::kCancelled) {
         return tl::unexpected(block.error());
       }
-      if (!block || block->empty()) {  // a read error was noted by the counting pass
+      if (!block || block->empty()) {  // the counting pass noted a read error
         head_ends_ = block && complete_ ? TextEnds::kHere : TextEnds::kLater;
         return {};
       }
@@ -313,7 +313,7 @@ class Describer {
     return {};
   }
 
-  // What is certain from the content, then the name, then the first thing it looks like.
+  // First what is certain from the content, then the name, then the first format it looks like.
   Status Detect(Scan* scan) {
     DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeJson(scan));
     if (taken && out_.format != Format::kUnknown) return {};
@@ -332,7 +332,7 @@ class Describer {
   Status DescribeNamed(Scan* scan) {
     const Format named = *out_.named_format;
     if (named == Format::kCsv || named == Format::kTsv) return DescribeNamedTable(scan);
-    // Prose, markup and source code are left to their names: rows of equal length occur there too.
+    // For prose, markup and source code the name decides: they may have rows of equal length too.
     out_.format = named;
     if (named == Format::kMarkdown) return DescribeMarkdown(scan);
     if (named == Format::kXml && !TrimSpace(head_).starts_with('<')) return DescribeUnnamed(scan);
@@ -345,8 +345,8 @@ class Describer {
     return {};
   }
 
-  // Any text is a table of one column, so a name is believed unless the content is records of
-  // another kind and no good table.
+  // Any text is a table of one column, so a name is trusted unless the content is records of
+  // another kind and not a good table.
   Status DescribeNamedTable(Scan* scan) {
     if (!LooksLikeTable(*scan)) {
       DOSSIER_ASSIGN_OR_RETURN(const bool other, DescribeAgainstName(scan));
@@ -357,7 +357,7 @@ class Describer {
     return {};
   }
 
-  // Records that no name can make another thing of: stanzas, logs, tables by type contrast.
+  // Records that no name can override: stanzas, logs, tables with a type contrast.
   Result<bool> DescribeAgainstName(Scan* scan) {
     DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeText(scan, Format::kDeb822));
     if (taken) return true;
@@ -366,14 +366,14 @@ class Describer {
     return DescribeText(scan, Format::kLog);
   }
 
-  // A format of which some texts hold records.
+  // Handles a format in which some texts contain records.
   Status TakeItems(Scan* scan, Format format) {
     DOSSIER_RETURN_IF_ERROR(TakeAgainstName(format));
     const auto taken = DescribeText(scan, format);
     return taken ? Status() : Status(tl::unexpected(taken.error()));
   }
 
-  // What was said of the name before the content was known.
+  // Undoes what was noted about the name before the content was known.
   Status TakeAgainstName(Format format) {
     std::erase_if(out_.notes, [](const Note& note) { return note.code == "named-but-not"; });
     return Take(format);
@@ -409,8 +409,8 @@ class Describer {
     return Take(Format::kPlainText);
   }
 
-  // Tables and logs. A table that only looks like one comes after a log, whose lines may well have
-  // the same number of commas.
+  // Handles tables and logs. A possible table comes after a log, whose lines may happen to have the
+  // same number of commas.
   Result<bool> DescribeRows(Scan* scan) {
     DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeTable(scan, TableDemand::kCertain));
     if (taken) return true;
@@ -507,7 +507,7 @@ Description DescribeText(std::string_view utf8, std::string_view name, const Opt
   const auto source = MemorySource(utf8, std::string(name));
   auto described = Describer(*source, decoded, CancelToken()).Run();
   if (described) return std::move(*described);
-  Description empty;  // memory cannot fail to be read; nothing else can go wrong
+  Description empty;  // reading memory cannot fail, and nothing else can go wrong
   empty.name = name;
   return empty;
 }

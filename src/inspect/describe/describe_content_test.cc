@@ -1,4 +1,4 @@
-// What the content alone says of a text, whatever its name.
+// Descriptions from the content alone, whatever the name.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -165,7 +165,7 @@ TEST(DescribeContentTest, CommentLinesOfTablesAreNoRows) {  // FLT-23
       {"a.csv", "; x\nid,name\n1,Ada\n", 1, 1, "id, name", R"([{"id":1,"name":"Ada"}])"},
       {"a.vcf", "##v=4\n##w=5\n#CHROM\tPOS\n1\t100\n2\t200\n", 2, 2, "#CHROM, POS",
        R"([{"#CHROM":1,"POS":100}])"},
-      // Behind the header, what has the cells of a row is one: also behind the first 100 rows.
+      // After the header, a line with the cells of a row is a row, also after the first 100 rows.
       {"a.csv", "# x\nid,name\n#1,Ada\n#2,\"B,\"\"b\"\n# y\n3,Cy\n", 3, 2, "id, name",
        R"([{"id":"#1","name":"Ada"}])"},
       {"a.csv", many_rows, 202, 2, "id, name", R"([{"id":1,"name":"Ada"}])"},

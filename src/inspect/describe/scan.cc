@@ -29,7 +29,7 @@ Result<Places> FindPlaces(const Scan& scan, const std::set<std::uint64_t>& decod
   Places places;
   TextStream stream(scan.source, scan.stream);
   LineSummary lines;
-  std::uint64_t seen = 0;  // decoded bytes in front of the block
+  std::uint64_t seen = 0;  // decoded bytes before the block
   auto wanted = decoded_offsets.begin();
   while (wanted != decoded_offsets.end()) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string_view block, stream.Next());
@@ -57,7 +57,7 @@ RecordPlan PlanRecords(const Scan& scan) {
   RecordPlan plan;
   plan.ndjson = PlanNdjson(scan);
   if (!plan.pass()) plan.table = PlanTable(scan);
-  // Stanzas and logs go before a table that is not certain, as in Describe.
+  // Stanzas and logs take precedence over a table that is not certain, as in Describe.
   const bool sure = plan.table && plan.table->guess.certain;
   if (!plan.pass() || (IsLeftToContent(scan) && !sure)) plan.count = PlanCount(scan);
   if (plan.count && plan.table) plan.table->pass.reset();
@@ -91,7 +91,7 @@ void SetFields(const Scan& scan, const FieldCollector& collector) {
 
 namespace {
 
-// Where the value stands in the file, if that is in its head.
+// Adds a note with the value's position in the file, if it is in the head.
 void NoteRedacted(const Scan& scan, std::string_view value, std::string_view kind) {
   const std::size_t at = scan.head.find(value);
   Note note{"redacted", std::nullopt, std::nullopt, fmt::format("{} in the sample", kind)};
@@ -106,7 +106,7 @@ void NoteRedacted(const Scan& scan, std::string_view value, std::string_view kin
 }  // namespace
 
 void SetSample(const Scan& scan, std::string_view text, std::uint64_t chars_behind) {
-  // Secrets go first: a cut could make one unrecognizable and leave most of it.
+  // Secrets are removed first: a cut could make one unrecognizable and leave most of it.
   const std::vector<Secret> secrets = FindSecrets(text);
   const std::string clean = CleanText(Redact(text, secrets));
   for (const Secret& secret : secrets)

@@ -1,4 +1,4 @@
-// JSON of every kind.
+// Describes all kinds of JSON.
 
 #include <algorithm>
 #include <string>
@@ -14,20 +14,20 @@
 namespace dossier::inspect {
 namespace {
 
-// JSON with comments and trailing commas, turned into JSON.
+// Converts JSON with comments and trailing commas to JSON.
 //
 //   JsoncFilter filter;
 //   std::string json = filter.Take("{\"a\": 1, /* one */ }");   // {"a": 1   }
 //   filter.changed() == true;
 //
-// The state survives any split of the input. Thread-safety: one owner.
+// The input may be split anywhere. Thread-safety: one owner.
 
 class JsoncFilter {
  public:
   std::string Take(std::string_view text);
-  // Whether there was a comment or a trailing comma.
+  // True if there was a comment or a trailing comma.
   bool changed() const { return changed_; }
-  // Whether the text ends in a place where it may.
+  // True if the text may end here.
   bool complete() const { return state_ == State::kPlain || state_ == State::kLineComment; }
 
  private:
@@ -44,7 +44,7 @@ class JsoncFilter {
   void TakePlain(char c, std::string* out);
 
   State state_ = State::kPlain;
-  bool comma_ = false;  // held back until it is known what follows
+  bool comma_ = false;  // held back until the next character is known
   bool changed_ = false;
 };
 
@@ -235,7 +235,7 @@ std::string FlavourOf(const JsonSummary& summary) {
   }
 }
 
-// One document, whole or broken.
+// Describes one document, whole or broken.
 void TakeJson(const Scan& scan, const JsonScan& found) {
   Description& out = *scan.out;
   const JsonSummary& summary = found.summary;
@@ -250,15 +250,15 @@ void TakeJson(const Scan& scan, const JsonScan& found) {
                                 .non_finite = summary.non_finite,
                                 .exactness = whole ? Exactness::kExact : Exactness::kBound};
   }
-  // A document that is one string or number has no rows, so no fields.
+  // A document that is one string or number has no rows and thus no fields.
   const bool container =
       summary.first_kind == JsonKind::kObject || summary.first_kind == JsonKind::kArray;
   if (container) SetFields(scan, found.fields);
   SetCapture(scan, found.sample);
 }
 
-// An object whose one list holds the records: once more, with them. A broken one has none, as what
-// is behind the fault could be another list.
+// An object whose single list contains the records is scanned again with them. A broken one is not,
+// because another list could follow the fault.
 Status TakeListOfObject(const Scan& scan, const JsonRecords& list) {
   DOSSIER_ASSIGN_OR_RETURN(const JsonScan found, ScanJson(scan, JsonSequence::kNone, list));
   if (found.summary.fault != JsonFault::kNone || found.summary.elements == 0) return {};
@@ -311,17 +311,17 @@ Result<bool> DescribeJsonc(const Scan& scan) {
   return true;
 }
 
-// Whether one line could be an NDJSON file with one record. An array is none: one that stands on a
-// line of its own is a JSON file like one that spans lines.
+// Returns true if one line may be an NDJSON file with one record. Not for an array: on one line it
+// is a JSON file, just like one that spans lines.
 bool IsOneLineRecord(const Scan& scan, const JsonSummary& summary) {
   return summary.first_kind == JsonKind::kObject &&
          scan.out->counts.lines - scan.out->counts.blank_lines == 1;
 }
 
-// A file that its name calls NDJSON.
+// Describes a file whose name says NDJSON.
 Result<bool> DescribeNamedNdjson(const Scan& scan) {
   DOSSIER_ASSIGN_OR_RETURN(const NdjsonScan found, ScanNdjson(scan));
-  // A scan limit that leaves no whole line says nothing against the name.
+  // If a scan limit leaves no whole line, nothing contradicts the name.
   const bool unseen = !scan.complete && found.summary.head_lines == 0;
   if (unseen || HoldsShare(found.summary.head_valid, found.summary.head_lines, 50)) {
     DOSSIER_RETURN_IF_ERROR(TakeNdjson(scan, found));
@@ -378,7 +378,7 @@ Result<bool> DescribeDocument(Scan* scan, bool lines_unknown) {
   }
   DOSSIER_ASSIGN_OR_RETURN(const bool commented, DescribeJsonc(*scan));
   if (commented) return true;
-  // It began as JSON and goes wrong inside, or it never was.
+  // It began as JSON and has a fault inside, or it never was JSON.
   const bool too_deep = summary.fault == JsonFault::kTooDeep;
   if ((named_json || too_deep) && summary.started_container) {
     DOSSIER_RETURN_IF_ERROR(TakeBrokenJson(*scan, found));
@@ -399,8 +399,8 @@ Result<bool> DescribeSeparated(Scan* scan) {
 
 }  // namespace
 
-// A scan limit left fewer than two whole lines, which is too little for IsCertainNdjson: what was
-// seen of a file named NDJSON agrees with its name, or another value starts behind the first line.
+// A scan limit left fewer than two whole lines, too few for IsCertainNdjson: the part that was read
+// of a file named NDJSON agrees with the name, or another value starts after the first line.
 bool IsNdjsonSoFar(const Scan& scan, const NdjsonSummary& probe) {
   const bool few = !scan.complete && probe.head_lines < 2 && probe.malformed == 0;
   const std::string_view text = TrimSpace(scan.head);
@@ -420,7 +420,7 @@ std::unique_ptr<NdjsonPlan> PlanNdjson(const Scan& scan) {
   if (!named && text.front() != '{' && text.front() != '[') return nullptr;
   auto plan = std::make_unique<NdjsonPlan>(scan.limits());
   plan->probe = ProbeNdjson(scan);
-  // What decides and what is sampled must lie in the first part.
+  // Everything that decides, and the samples, must be in the first part.
   const bool in_head =
       scan.head_ends == TextEnds::kHere || (plan->probe.head_lines == NdjsonSummary::kHeadLines &&
                                             plan->probe.records >= scan.options.sample_records);

@@ -19,7 +19,7 @@ CsvGuess GuessTable(const Scan& scan) {
   const auto forced = scan.options.format;
   std::optional<char> delimiter = scan.options.delimiter;
   if (!delimiter && forced == Format::kTsv) delimiter = '\t';
-  // One column says nothing about the delimiter: the name is right then.
+  // One column does not reveal the delimiter, so the name decides.
   const bool tsv = forced.value_or(scan.out->named_format.value_or(Format::kCsv)) == Format::kTsv;
   return GuessCsv(scan.head, {.delimiter = delimiter,
                               .fallback = tsv ? '\t' : ',',
@@ -28,7 +28,7 @@ CsvGuess GuessTable(const Scan& scan) {
                               .ends = scan.head_ends});
 }
 
-// The guess of the plan, if there is one.
+// Returns the guess of the plan, if there is one.
 CsvGuess GuessOf(const Scan& scan) {
   return scan.plan && scan.plan->table ? scan.plan->table->guess : GuessTable(scan);
 }
@@ -60,8 +60,8 @@ Result<CsvSummary> ScanOnce(const Scan& scan, const CsvGuess& guess,
   return scanner.Finish(scan.ends());
 }
 
-// Counts again from a quote that never closes, with that quote as text. After some of them all
-// later quotes are text, so that a file of stray quotes is not read once for each.
+// Counts again from a quote that never closes, with that quote as text. After several of them, all
+// later quotes are text, so that a file with stray quotes is not read once for each.
 Result<CsvSummary> ScanRows(const Scan& scan, const CsvGuess& guess) {
   CsvScanOptions options = ScanOptions(guess);
   std::optional<CsvFault> open_quote;
@@ -95,8 +95,8 @@ std::string RaggedText(const CsvGuess& guess, const CsvSummary& rows, const Plac
                      rows.ragged == 1 ? "row has" : "rows have", guess.shape.columns, lines);
 }
 
-// What stands behind the rows, where all of the table is at hand. Its rows are taken out of
-// `guess`, and of the ragged ones in `rows`.
+// Finds the footer if the whole table is in memory. Removes its rows from `guess`, and from the
+// ragged ones in `rows`.
 TableFooter TakeFooter(const Scan& scan, CsvGuess* guess, CsvSummary* rows) {
   if (scan.head_ends != TextEnds::kHere || rows->open_quote) return {};
   TableFooter footer = FindFooter(scan.head.substr(guess->text_start), guess->shape);
@@ -110,7 +110,7 @@ TableFooter TakeFooter(const Scan& scan, CsvGuess* guess, CsvSummary* rows) {
   return footer;
 }
 
-// `start`: bytes in front of what the footer's offsets count from.
+// `start`: the bytes before the text in which the footer's offsets count.
 Status AddFooterNote(const Scan& scan, std::uint64_t start, const TableFooter& footer) {
   std::set<std::uint64_t> offsets;
   for (const FoundFooterRow& row : footer.rows) offsets.insert(start + row.offset);
@@ -157,7 +157,7 @@ Status AddTableNotes(const Scan& scan, const CsvGuess& guess, const CsvSummary& 
                         GroupDigits(place.line)),
             place);
   }
-  // The quote that never closes is itself one of them.
+  // A quote that never closes is one of them.
   const std::uint64_t stray =
       rows.stray_quotes - std::min<std::uint64_t>(rows.stray_quotes, rows.open_quote ? 1 : 0);
   if (stray > 0 && rows.first_stray) {
@@ -167,7 +167,7 @@ Status AddTableNotes(const Scan& scan, const CsvGuess& guess, const CsvSummary& 
                         GroupDigits(stray), GroupDigits(place.line)),
             place);
   }
-  // Who names the mark knows of them.
+  // A user who sets the mark knows about them.
   if (rows.first_comment && !scan.options.comment) {
     const StoredPlace place = place_of(*rows.first_comment);
     AddNote(scan.out, "comments",
@@ -204,7 +204,7 @@ FieldCollector CollectColumns(const Scan& scan, const CsvGuess& guess) {
   return collector;
 }
 
-// What a second header line says of the columns.
+// Adds what a second header line says about the columns.
 void AddUnits(const Scan& scan, const CsvGuess& guess) {
   const std::vector<std::string>& below = guess.shape.below;
   if (below.empty()) return;
@@ -221,7 +221,7 @@ void AddUnits(const Scan& scan, const CsvGuess& guess) {
   }
 }
 
-// A table without a data row still has columns.
+// A table without data rows still has columns.
 void AddUnseenColumns(const Scan& scan, const CsvGuess& guess) {
   if (!scan.out->fields.empty()) return;
   for (const std::string& name : guess.names) {
@@ -245,14 +245,14 @@ void SampleFirstRow(const Scan& scan, const CsvGuess& guess) {
   SetSample(scan, text.substr(0, text.find_last_not_of("\r\n") + 1), 0);
 }
 
-// Bytes from the headers of tables to the ends of their last rows.
+// Returns the bytes from the tables' headers to the ends of their last rows.
 std::uint64_t BytesOf(const std::vector<PipeTable>& tables) {
   std::uint64_t bytes = 0;
   for (const PipeTable& table : tables) bytes += table.rows.back().end - table.begin;
   return bytes;
 }
 
-// A table that cannot be read as one, for its width.
+// Treats a table that is too wide as text.
 bool TakeAsText(const Scan& scan) {
   scan.out->format = Format::kPlainText;
   AddNote(
@@ -299,7 +299,7 @@ Status DescribeMarkdown(Scan* scan) {
   if (sections.size() < 2) return {};
   Description& out = *scan->out;
   out.flavour = kSections;
-  out.records_beside = true;  // it is read as a text
+  out.records_beside = true;  // the file is read as text
   out.records = RecordSummary{.records = sections.size(), .exactness = scan->exactness()};
   FieldCollector collector(scan->limits());
   for (const ByteRange& section : sections) {

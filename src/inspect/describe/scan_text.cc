@@ -30,10 +30,10 @@ std::string_view FirstLogLine(std::string_view head, std::string_view) {
   return text.substr(0, text.find_first_of("\r\n"));
 }
 
-// What a text of records that are neither JSON nor a table is made of, and how they are counted.
+// How to detect and count the records of a text that is neither JSON nor a table.
 struct TextFormat {
   Format format;
-  std::string Description::* shape;  // where the shape is kept that Detect found
+  std::string Description::* shape;  // where the shape from `detect` is stored
   ShapeScan (*detect)(std::string_view head);
   std::unique_ptr<RecordCounter> (*make_counter)(std::string_view shape, CountFrom from);
   std::vector<TextRecord> (*parse)(std::string_view head, std::string_view shape,
@@ -41,7 +41,7 @@ struct TextFormat {
   std::string_view (*sample)(std::string_view head, std::string_view shape);
 };
 
-// A format of items.h.
+// A row for a format of items.h.
 template <Format format>
 constexpr TextFormat ItemRow() {
   return {format,
@@ -57,8 +57,8 @@ constexpr TextFormat ItemRow() {
           }};
 }
 
-// In the order in which a text of unknown format is tried. Describe asks for each by itself, since
-// tables stand between them.
+// In the order in which a text of unknown format is tried. Describe asks for each separately,
+// because tables come between them.
 constexpr TextFormat kTextFormats[] = {
     {Format::kDeb822, &Description::flavour, DetectDeb822, MakeStanzaCounter, ParseDeb822Head,
      FirstParagraph},
@@ -84,7 +84,7 @@ constexpr bool IsWhole(const TextFormat& row) {
 }
 static_assert(std::ranges::all_of(kTextFormats, IsWhole), "no column is left out");
 
-// The head whose shape decides.
+// The head that determines the shape.
 std::string_view DetectHead(const Scan& scan) { return scan.head.substr(0, kDetectBytes); }
 
 CountedRecords::MakeCounter CounterOf(const TextFormat& row, const std::string& shape) {
@@ -108,7 +108,7 @@ Result<std::uint64_t> CountRecords(const Scan& scan, const TextFormat& row) {
 std::unique_ptr<CountPlan> PlanCount(const Scan& scan) {
   const auto named = scan.options.format ? scan.options.format : scan.out->named_format;
   for (const TextFormat& row : kTextFormats) {
-    if (FormOf(row.format) == RecordForm::kItems) continue;  // what is in front matters to them
+    if (FormOf(row.format) == RecordForm::kItems) continue;  // for items, preceding lines matter
     if (!IsLeftToContent(scan) && named != row.format) continue;
     const ShapeScan shape = row.detect(DetectHead(scan));
     if (!shape.fits) continue;
@@ -126,10 +126,10 @@ Result<bool> DescribeText(Scan* scan, Format format) {
   if (row == std::end(kTextFormats)) {
     return MakeError(ErrorCode::kInternal, "kTextFormats has no row for {}", FormatName(format));
   }
-  // What is in front of items may be long: the styles of a map.
+  // The text before items may be long: the styles of a map.
   const bool items = FormOf(format) == RecordForm::kItems;
   ShapeScan shape = row->detect(items ? scan->head : DetectHead(*scan));
-  // A text of too few records to show a shape has the shape of the text beside it.
+  // A text with too few records to show a shape gets that of the text beside it.
   const Description* like = scan->options.like;
   if (like && like->format == format && !shape.fits)
     shape = {.fits = true, .shape = like->*row->shape};

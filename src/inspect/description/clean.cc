@@ -28,11 +28,11 @@ bool InRanges(char32_t c, const Range* begin, const Range* end) {
   return range != end && c >= range->first;
 }
 
-// Controls, zero-width characters and those that reorder what is displayed.
+// Controls, zero-width characters and those that reorder displayed text.
 constexpr Range kUnsafe[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0x61C, 0x61C},  {0x200B, 0x200F},
                              {0x2028, 0x202E}, {0x2060, 0x2069}, {0xFEFF, 0xFEFF}};
 
-// Code points that join the one in front of them: combining marks of the common scripts, variation
+// Code points that join the one before them: combining marks of the common scripts, variation
 // selectors, emoji modifiers, tags (Unicode 15, Grapheme_Extend, in blocks).
 constexpr Range kExtends[] = {
     {0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},     {0x610, 0x61A},     {0x64B, 0x65F},
@@ -71,7 +71,7 @@ std::string Clean(std::string_view text, NameRules rules) {
   return out;
 }
 
-// The length of an escape that CleanText writes, at the start of `text`; 0 if there is none.
+// Returns the length of an escape by CleanText at the start of `text`; 0 if there is none.
 std::size_t EscapeLength(std::string_view text) {
   if (text.size() < 2 || text[0] != '\\') return 0;
   if (!text.starts_with("\\u{")) return 2;
@@ -81,10 +81,10 @@ std::size_t EscapeLength(std::string_view text) {
 
 struct Border {
   std::size_t offset;   // bytes
-  std::uint64_t chars;  // in front of it
+  std::uint64_t chars;  // before it
 };
 
-// Where `text` may be cut, up to `max_chars`, in order.
+// Returns the places where `text` may be cut, up to `max_chars`, in order.
 std::vector<Border> Borders(std::string_view text, std::uint64_t max_chars) {
   std::vector<Border> borders;
   std::uint64_t chars = 0;
@@ -142,7 +142,7 @@ CutResult CutText(std::string_view cleaned, std::uint64_t chars) {
 std::string CleanExample(std::string_view name, std::string_view utf8) {
   const std::string_view kind = KindOfNamedSecret(name, utf8);
   if (!kind.empty()) return fmt::format("[redacted:{}]", kind);
-  // Only a beginning is shown; what lies far behind it need not be looked at.
+  // Only the beginning is shown, so text far behind it is not processed.
   constexpr std::size_t kLookedAt = 4096;
   const std::string_view head = utf8.substr(0, utf8::FloorBoundary(utf8, kLookedAt));
   const std::string clean = CleanText(Redact(head));

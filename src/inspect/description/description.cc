@@ -49,7 +49,7 @@ constexpr FormatRow kFormats[] = {
     {Format::kUnknown, "unknown", "Unknown text", RecordForm::kNone, false},
 };
 
-// Rows are found by position.
+// Rows are accessed by position.
 constexpr bool InOrder() {
   for (std::size_t i = 0; i < std::size(kFormats); ++i) {
     if (kFormats[i].format != static_cast<Format>(i)) return false;

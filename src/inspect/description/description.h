@@ -63,7 +63,7 @@ std::vector<std::string_view> FormatNames();
 // Returns true if a text of this format yields records (NDJSON, JSON array, CSV, deb822, log …).
 bool HasRecords(Format format);
 
-// How the records of a text are written; this decides which code splits and reads them.
+// The form of a text's records; it decides which code splits and reads them.
 enum class RecordForm : std::uint8_t { kNone, kJson, kTable, kPipes, kStanzas, kLog, kItems };
 RecordForm FormOf(Format format);
 
@@ -159,7 +159,7 @@ class TypeSet {
 
 enum class DecimalMark : std::uint8_t { kUnknown, kDot, kComma };
 
-// How a table column writes its numbers, if not as in JSON.
+// The number format of a table column, if not as in JSON.
 struct NumberStyle {
   DecimalMark mark = DecimalMark::kDot;  // for decimals; the other one, if any, separates thousands
   std::string written;                   // an example; empty: all that were seen are as in JSON
@@ -173,8 +173,8 @@ struct Field {
   std::uint32_t present = 0;  // in `sampled` records
   std::uint32_t sampled = 0;
   std::string example;  // first non-empty value, at most 40 chars, cleaned and redacted
-  // For small models: all distinct values of the sampled records if there are at most 12, in
-  // first-seen order, each cleaned and at most 40 chars; otherwise empty.
+  // For small models: the distinct values of the sampled records if at most 12, in first-seen
+  // order, each cleaned and at most 40 chars; else empty.
   std::vector<std::string> values;
   std::optional<double> min, max;  // of numbers
   std::optional<NumberStyle> style;
@@ -313,8 +313,8 @@ struct Description {
   std::optional<std::string> read_error;
 };
 
-// Returns true if code gets records of this text: by its format, or because it is a JSON object
-// with a list of records (GeoJSON, an API reply). False for a text that is more than its records.
+// True if code gets records of this text: by its format, or because it is a JSON object with a list
+// of records (GeoJSON, an API reply). False for a text that is more than its records.
 bool HasRecords(const Description& description);
 // Returns true if the field names and their order are equal, whatever their types.
 bool HaveSameFields(const Description& one, const Description& other);

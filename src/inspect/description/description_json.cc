@@ -1,4 +1,4 @@
-// ContextMeta and ToJson: a description as data.
+// ContextMeta and ToJson: converts a description to data.
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -10,7 +10,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Names and samples are text of the file; JSON must be UTF-8 whatever a file name holds.
+// Names and samples come from the file; JSON must be UTF-8 whatever a file name contains.
 json::string Text(std::string_view text) { return json::string(utf8::Sanitize(text)); }
 
 Json TextOrNull(std::string_view text) {
@@ -30,7 +30,7 @@ JsonArray PathJson(const std::vector<std::string>& path) {
   return out;
 }
 
-// A whole number stays one: 1, not 1.0.
+// Keeps whole numbers whole: 1, not 1.0.
 Json PresenceJson(const Field& field) {
   if (field.present >= field.sampled) return 1;
   return static_cast<double>(field.present) / field.sampled;
@@ -38,7 +38,7 @@ Json PresenceJson(const Field& field) {
 
 std::string DottedPath(const Field& field) { return Join(field.path, "."); }
 
-// How its numbers are written, where that is not as in JSON.
+// Describes how a field's numbers are written, if not as in JSON.
 Json StyleJson(const Field& field) {
   if (!field.style || field.style->written.empty()) return nullptr;
   const DecimalMark mark = field.style->mark;

@@ -17,7 +17,7 @@ std::string Available(const HintOptions& options) {
                                                    : "Context available in";
 }
 
-// "part 3 of 12 of feed.ndjson"
+// Returns "part 3 of 12 of feed.ndjson".
 std::string PartText(const Part& part) {
   const std::string name = CleanName(part.of);
   if (part.index == 0) return "a part of " + name;
@@ -37,7 +37,7 @@ std::string TitleLine(const Description& description, const HintOptions& options
       ShortLabel(description));
 }
 
-// How much of a description is shown: what shrinks when the hint is too long.
+// How much of a description is shown; shrinks if the hint is too long.
 struct Extent {
   std::size_t fields;
   std::size_t members;
@@ -68,7 +68,7 @@ std::string FieldsText(const Description& description, const HintOptions& option
   return text;
 }
 
-// "120 (3,400,000 bytes unpacked): a.txt, b/c.csv, … and 118 more".
+// Returns "120 (3,400,000 bytes unpacked): a.txt, b/c.csv, … and 118 more".
 std::string MembersText(const Description& description, std::size_t shown) {
   if (description.members_total == 0) return "";
   const bool exact = description.members_exact;
@@ -91,7 +91,7 @@ std::string SampleText(const Description& description, std::uint64_t chars) {
   return fmt::format("{}… (of {} chars)", cut.text, GroupDigits(description.sample_full_chars));
 }
 
-// What whoever brought the text says of it: that the command that printed it failed, for example.
+// Returns notes from the provider of the text: for example that the command that printed it failed.
 std::string SourceNotes(const Description& description) {
   std::vector<std::string> notes;
   for (const Note& note : description.notes) {
@@ -102,12 +102,12 @@ std::string SourceNotes(const Description& description) {
 
 void AddLine(std::string_view label, const std::string& value, std::string* out) {
   if (value.empty()) return;
-  // A list that starts on its own line brings its line ends along.
+  // A list that starts on its own line includes its line ends.
   const bool block = value.starts_with('\n');
   *out += fmt::format("\n  {}:{}{}", label, block ? "" : " ", value);
 }
 
-// Of a part: its own size, and what the whole says of format and fields.
+// For a part: its own size, with the format and fields of the whole.
 std::string PartLines(const Description& description, const HintOptions& options,
                       const Extent& extent) {
   const Part& part = *description.part;
@@ -125,7 +125,7 @@ std::string PartLines(const Description& description, const HintOptions& options
   return out;
 }
 
-// The labelled lines, each with a line end in front.
+// Returns the labelled lines, each preceded by a line end.
 std::string Lines(const Description& description, const HintOptions& options,
                   const Extent& extent) {
   if (description.part) return PartLines(description, options, extent);
@@ -148,7 +148,7 @@ std::string Lines(const Description& description, const HintOptions& options,
   return out;
 }
 
-// The largest value of `low`..`high` for which `fits`, which holds for all smaller ones too.
+// Returns the largest value of `low`..`high` that `fits`; smaller values must fit too.
 template <typename Fits>
 std::size_t Largest(std::size_t low, std::size_t high, Fits fits) {
   while (low < high) {
@@ -182,7 +182,7 @@ std::string FitLines(const Description& description, const HintOptions& options,
   return Lines(description, options, extent);
 }
 
-// "120 records (2 malformed)".
+// Returns "120 records (2 malformed)".
 std::string RecordsOf(const Description& document) {
   const RecordSummary& records = *document.records;
   std::string text = Amount(records.records, "record", "records", records.exactness);
@@ -191,8 +191,8 @@ std::string RecordsOf(const Description& document) {
   return details == std::string::npos ? text : text + all.substr(details);
 }
 
-// The fields below a document's line: as many as take at most `max_chars`, or the number of an
-// earlier document that has the same.
+// Returns the fields below a document's line: as many as fit in `max_chars`, or the number of an
+// earlier document with the same fields.
 std::string DocumentFields(std::span<const Description> documents, std::size_t index,
                            const HintOptions& options, std::size_t max_chars) {
   const Description& document = documents[index];
@@ -213,7 +213,7 @@ std::string DocumentFields(std::span<const Description> documents, std::size_t i
   return shown > 0 ? render(shown) : "";
 }
 
-// The room that each distinct table of fields may take.
+// Returns the space for each distinct table of fields.
 std::size_t FieldsRoom(std::span<const Description> documents, std::size_t room) {
   std::size_t tables = 0;
   for (std::size_t i = 0; i < documents.size(); ++i) {

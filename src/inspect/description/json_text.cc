@@ -19,7 +19,7 @@ std::optional<char32_t> HexUnit(std::string_view raw, std::size_t at) {
   return static_cast<char32_t>(value);
 }
 
-// The code point of `\uXXXX` at `*at` (behind the u), with its second half if it has one.
+// Appends the code point of `\uXXXX` at `*at` (after the u), with its second surrogate if any.
 void AppendHexEscape(std::string_view raw, std::size_t* at, std::string* out) {
   const auto unit = HexUnit(raw, *at);
   if (!unit) {

@@ -75,7 +75,7 @@ std::string BaseLabel(const Description& description) {
   }
 }
 
-// Whether the name is that of a picture, an archive or a document, which no text is.
+// True for the extension of a picture, an archive or a document, which are never text.
 bool IsBinaryName(std::string_view extension) {
   constexpr std::string_view kNames[] = {
       ".png",    ".jpg",  ".jpeg", ".gif",  ".webp", ".bmp", ".tif", ".tiff", ".pdf",
@@ -84,7 +84,7 @@ bool IsBinaryName(std::string_view extension) {
   return std::ranges::find(kNames, extension) != std::end(kNames);
 }
 
-// A name that promises something else. `.json` promises objects and arrays alike.
+// Returns true if the name suggests another format. `.json` covers objects and arrays.
 bool NamedOtherwise(const Description& description) {
   if (description.format != Format::kBinary && IsBinaryName(description.extension)) return true;
   if (!description.named_format) return false;
@@ -118,7 +118,7 @@ std::string PathText(const std::vector<std::string>& path) {
   return text;
 }
 
-// Of the inside first: 3,800,000 chars (3,912,004 bytes, 412,004 compressed), 11,001 lines.
+// Sizes of the content first: 3,800,000 chars (3,912,004 bytes, 412,004 compressed), 11,001 lines.
 std::string CompressedSize(const Description& description) {
   const Counts& counts = description.counts;
   const Compression& compression = *description.compression;
@@ -141,7 +141,7 @@ std::string NumberText(double value) {
 
 std::string ShortLabel(const Description& description) {
   const std::string label = BaseLabel(description);
-  if (description.format == Format::kDeb822) return label;  // how they are parted is the kind
+  if (description.format == Format::kDeb822) return label;  // the stanza style is part of the kind
   return label.substr(0, label.find(" ("));
 }
 
@@ -251,7 +251,7 @@ std::string FieldLine(const Field& field) {
   std::vector<std::string> types;
   for (const FieldType type : field.types.List()) types.emplace_back(TypeName(type));
   std::string line = fmt::format("    {}: {}", FieldText(field), Join(types, " or "));
-  // Ranges and sets say more than one value, and leak less: an example may come back as an answer.
+  // Ranges and sets say more than one value and leak less: an example may come back as an answer.
   const bool only_numbers = !field.types.Has(FieldType::kString);
   if (only_numbers && field.min && field.max && *field.min < *field.max) {
     return line + fmt::format(", seen: {} to {}", NumberText(*field.min), NumberText(*field.max));

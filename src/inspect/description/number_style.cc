@@ -9,7 +9,7 @@
 namespace dossier::inspect {
 namespace {
 
-constexpr std::size_t kMostDigits = 15;  // more would not survive a double
+constexpr std::size_t kMostDigits = 15;  // more would lose precision in a double
 constexpr std::size_t kMaxNumeral = 40;  // bytes
 constexpr std::size_t kMaxRuns = 8;      // of digits: groups and decimals
 
@@ -25,7 +25,7 @@ std::size_t MarkAt(std::string_view text, const std::string_view (&marks)[kCount
   return 0;
 }
 
-// Bytes of the currency or percent sign that `text` begins with.
+// Returns the bytes of the currency or percent sign at the start of `text`.
 std::size_t UnitAt(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (text.empty()) return 0;
@@ -38,7 +38,7 @@ std::size_t UnitAt(std::string_view text) {
   return block || text.starts_with("\u0E3F") ? 3 : 0;
 }
 
-// The bytes at the end of `text` that are one mark, by what finds it at the front.
+// Finds one mark at the end of `text` with `find`, which works at the front; returns its bytes.
 template <typename Find>
 std::size_t AtEnd(std::string_view text, Find find) {
   for (std::size_t size = 1; size <= std::min<std::size_t>(3, text.size()); ++size) {
@@ -49,7 +49,7 @@ std::size_t AtEnd(std::string_view text, Find find) {
 
 enum class Between : std::uint8_t { kDot, kComma, kApostrophe, kSpace };
 
-// A numeral, taken apart: sign, unit, and runs of digits with what stands between them.
+// A parsed numeral: sign, unit, and runs of digits with the separators between them.
 struct Numeral {
   bool negative = false, plus = false;
   bool odd = false;  // not as in JSON
@@ -72,7 +72,7 @@ std::string_view TrimSpaces(std::string_view text) {
   return TrimSpace(text);
 }
 
-// Takes signs and units from both ends; false if there are too many.
+// Removes signs and units at both ends; returns false if there are too many.
 bool TakeSigns(std::string_view* text, Numeral* out) {
   const auto take_unit = [&](std::string_view unit) {
     const bool first = out->unit.empty();
@@ -113,7 +113,7 @@ bool TakeSigns(std::string_view* text, Numeral* out) {
   return true;
 }
 
-// Bytes of what stands between two runs of digits, and what it is.
+// Returns the bytes of the separator between two runs of digits, and its kind.
 std::size_t BetweenAt(std::string_view text, Between* mark) {
   if (text.starts_with('.') || text.starts_with(',')) {
     *mark = text[0] == '.' ? Between::kDot : Between::kComma;
@@ -156,7 +156,7 @@ std::optional<Numeral> TakeApart(std::string_view cell) {
   return std::nullopt;
 }
 
-// The number by a decimal mark, without its sign; empty: it is none.
+// Returns the number for a decimal mark, without its sign; empty: not a number.
 std::string DigitsBy(const Numeral& numeral, Between decimal) {
   const std::size_t marks = numeral.count - 1;
   const bool fraction = marks > 0 && numeral.marks[marks - 1] == decimal;
@@ -195,7 +195,7 @@ void Widen(const std::string& number, NumeralForms::Range* range) {
 
 }  // namespace
 
-// Where commas part cells, they part no decimals unless all of them are quoted.
+// If commas separate cells, they cannot be decimal marks unless all such cells are quoted.
 LoneDots LoneDotsOf(const Description& description) {
   const bool open = description.format == Format::kMarkdown ||
                     (description.table && description.table->delimiter != ',');
@@ -245,13 +245,13 @@ void NumeralForms::AddUnit(std::string_view unit) {
     return;
   }
   if (*unit_ == unit) return;
-  // Some programs write the sign of a currency only in the first row.
+  // Some programs write the currency sign only in the first row.
   const bool bare = unit_->empty() || unit.empty();
   units_differ_ = units_differ_ || !bare || unit == "%" || *unit_ == "%";
   if (unit_->empty()) unit_ = unit;
 }
 
-// `plain`: a number as PlainNumber gives it.
+// `plain`: a number in the form of PlainNumber.
 void NumeralForms::AddForm(std::string_view plain) {
   if (plain.starts_with('-')) plain.remove_prefix(1);
   const std::string_view whole = TakeRun(&plain);

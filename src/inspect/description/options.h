@@ -15,7 +15,7 @@ namespace dossier::inspect {
 
 enum class HeaderRow : std::uint8_t { kAuto, kYes, kNo };
 
-// Whether the text ends after the given bytes, or more follow.
+// kHere: the text ends after the given bytes; kLater: more follow.
 enum class TextEnds : std::uint8_t { kHere, kLater };
 
 struct Options {

@@ -10,7 +10,7 @@
 namespace dossier::inspect {
 namespace {
 
-constexpr std::size_t kMaxDigits = 15;  // more would not survive a double
+constexpr std::size_t kMaxDigits = 15;  // more would lose precision in a double
 
 std::size_t Digits(std::string_view text) {
   std::size_t count = 0;
@@ -18,7 +18,7 @@ std::size_t Digits(std::string_view text) {
   return count;
 }
 
-// Takes `count` digits of a value from `low` to `high` from the front of `text`.
+// Removes `count` digits with a value from `low` to `high` from the front of `text`.
 bool TakeNumber(std::string_view* text, std::size_t count, int low, int high) {
   if (Digits(text->substr(0, count)) != count) return false;
   int value = 0;
@@ -54,7 +54,7 @@ bool TakeDate(std::string_view* text) {
   return false;
 }
 
-// HH:MM, HH:MM:SS, HH:MM:SS.fff, each with Z or an offset.
+// Accepts HH:MM, HH:MM:SS, HH:MM:SS.fff, each with Z or an offset.
 bool IsTime(std::string_view text) {
   if (!TakeNumber(&text, 2, 0, 24) || !TakeByte(&text, ':') || !TakeNumber(&text, 2, 0, 59)) {
     return false;
@@ -101,7 +101,7 @@ FieldType NumberType(std::string_view text) {
 }  // namespace
 
 FieldType TypeOfText(std::string_view cell) {
-  constexpr std::size_t kLongest = 40;  // of anything but a string
+  constexpr std::size_t kLongest = 40;  // for all types except strings
   std::string_view text = TrimSpace(cell);
   if (text.empty()) return FieldType::kEmpty;
   if (text.size() > kLongest) return FieldType::kString;

@@ -12,12 +12,12 @@
 namespace dossier::inspect {
 namespace {
 
-constexpr std::size_t kMaxFields = 4096;         // kept; a dictionary of a million keys is no table
-constexpr std::size_t kMaxObservations = 16384;  // of one record
+constexpr std::size_t kMaxFields = 4096;         // a dictionary of a million keys is no table
+constexpr std::size_t kMaxObservations = 16384;  // per record
 constexpr std::size_t kMaxValues = 12;
 constexpr std::uint64_t kMaxValueChars = 40;
-constexpr std::size_t kMaxWritten = 256;  // bytes of a list's text that is kept for its example
-constexpr std::size_t kMaxText = 4096;    // bytes of a string that are kept
+constexpr std::size_t kMaxWritten = 256;  // bytes of a list's text stored for its example
+constexpr std::size_t kMaxText = 4096;    // bytes of a string that are stored
 
 FieldType JsonType(JsonKind kind, std::string_view raw) {
   switch (kind) {
@@ -96,7 +96,7 @@ void FieldCollector::Write(std::string_view text) {
   if (written_.size() < kMaxWritten) written_ += text.substr(0, kMaxWritten);
 }
 
-// The path of what ended at `level`; at 0 that is a record without names of its own.
+// Sets the path of the value that ended at `level`; at 0 it is a record without names of its own.
 void FieldCollector::SetPathLevel(int level) {
   path_.resize(static_cast<std::size_t>(level));
   if (level == 0) path_.emplace_back(kRowValue);
@@ -130,7 +130,7 @@ void FieldCollector::OnEnd(JsonKind container, int depth) {
   const int level = depth - record_depth_;
   if (!muted()) {
     if (seen_at_open_.empty()) return;
-    // An expanded object without members still is a field.
+    // An expanded object without members is also a field.
     if (level > 0 && seen_at_open_.back() == seen_.size()) {
       path_.resize(static_cast<std::size_t>(level));
       Observe(FieldType::kObject, "{}", 0);
@@ -233,7 +233,7 @@ void FieldCollector::CommitValue(const Observation& seen, Node* node) {
   node->values.push_back(value);
 }
 
-// The decimal mark that some columns prove and none refutes.
+// Returns the decimal mark that some columns prove and none refutes.
 DecimalMark FieldCollector::FileMark() const {
   bool dot = false, comma = false;
   for (const Node& node : nodes_) {

@@ -33,8 +33,8 @@ constexpr std::string_view kFaultTexts[] = {
 
 bool EndsString(char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; }
 
-// The first byte that a string cannot simply contain. SSE2 is part of x86-64, so this needs no
-// choice at run time.
+// Returns the first byte that a string cannot simply contain. SSE2 is part of x86-64, so no choice
+// at run time is needed.
 const char* SkipPlain(const char* at, const char* end) {
 #if defined(__SSE2__)
   const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
@@ -150,7 +150,7 @@ const char* JsonMachine::BetweenTokens(const char* at) {
   return at + 1;
 }
 
-// The first byte of a token, or a sign that is one. False, and failed, where none such may stand.
+// Takes a token's first byte, or a one-sign token. Fails and returns false if none may be here.
 bool JsonMachine::TakeSign(char c, const char* at) {
   switch (state_) {
     case State::kColon:
@@ -175,7 +175,7 @@ bool JsonMachine::TakeSign(char c, const char* at) {
   }
 }
 
-// Keeps what was captured up to `at`, if it is whole.
+// Keeps the captured text up to `at` if it is complete.
 void JsonMachine::EndCapture(const char* at) {
   if (!capturing_ || !capture_->complete) return;
   KeepCapture(capture_from_, at);
@@ -258,7 +258,7 @@ bool JsonMachine::Open(JsonKind kind) {
 }
 
 void JsonMachine::Close(JsonKind kind) {
-  if (depth_ == count_depth_ && depth_ > 1) count_depth_ = 0;  // that container only
+  if (depth_ == count_depth_ && depth_ > 1) count_depth_ = 0;  // only for that container
   --depth_;
   if (Reporting()) events_->OnEnd(kind, depth_);
   if (capturing_ && depth_ == capture_depth_) capture_->complete = true;
@@ -431,7 +431,7 @@ void JsonMachine::KeepCapture(const char* from, const char* to) {
   const std::size_t room =
       JsonCapture::kMaxBytes - std::min(JsonCapture::kMaxBytes, capture_->text.size());
   capture_->bytes += part.size();
-  // Continuation bytes belong to the code point that was counted with its first byte.
+  // Continuation bytes belong to a code point that was counted with its first byte.
   capture_->chars += static_cast<std::uint64_t>(std::count_if(part.begin(), part.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   }));

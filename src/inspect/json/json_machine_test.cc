@@ -11,7 +11,7 @@
 namespace dossier::inspect {
 namespace {
 
-// Whether the whole text is one JSON value, fed in pieces of `piece` bytes.
+// Returns true if the whole text is one JSON value, fed in pieces of `piece` bytes.
 bool IsOneValue(std::string_view text, std::size_t piece) {
   JsonMachine machine;
   bool done = false;

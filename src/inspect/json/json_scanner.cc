@@ -219,7 +219,7 @@ void JsonScanner::EndContainer(JsonKind container, int depth) {
   list_fields_.EndRecord(/*valid=*/true);
 }
 
-// Reports no deeper than somebody listens: a large document is then read at full speed.
+// Reports no deeper than needed, so that a large document is read at full speed.
 void JsonScanner::ChooseEventDepth() {
   const bool first_object = machine_.kind() == JsonKind::kObject && summary_.values == 0;
   int depth = first_object ? std::max(1, lists_.WantedDepth()) : 0;
@@ -271,7 +271,7 @@ const JsonSummary& JsonScanner::Finish() {
   }
   if (summary_.values == 0) summary_.non_finite += machine_.non_finite();
   if (summary_.values == 0 && failed())
-    root_fields_.EndRecord(/*valid=*/true);  // as far as it goes
+    root_fields_.EndRecord(/*valid=*/true);  // as far as it was read
   if (summary_.values == 0 && machine_.started()) summary_.first_kind = machine_.kind();
   if (summary_.values == 0 && !failed()) {
     summary_.fault = JsonFault::kNoValue;
@@ -282,7 +282,7 @@ const JsonSummary& JsonScanner::Finish() {
   summary_.list = lists_.best();
   summary_.other_lists = lists_.others();
   if (list_depth_ == 1 || !summary_.flavour.empty() || !list_.none()) {
-    if (failed()) machine_.UncountOpen();  // a reader gives no half of a record
+    if (failed()) machine_.UncountOpen();  // a reader returns no half records
     summary_.elements = machine_.counted();
     summary_.non_object = summary_.elements - machine_.counted(JsonKind::kObject);
   }

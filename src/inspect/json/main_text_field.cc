@@ -1,4 +1,4 @@
-// Which field holds the text of the records.
+// Finds the field with the main text of the records.
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kMinMedian = 50;  // chars
 
-// Words of names that hold references, not text.
+// Words in names of fields that contain references, not text.
 constexpr std::string_view kReferences[] = {"url",  "uri",    "href",  "link",     "id",
                                             "slug", "path",   "hash",  "image",    "img",
                                             "icon", "avatar", "thumb", "thumbnail"};
@@ -28,7 +28,7 @@ constexpr Prior kPriors[] = {
     {"content", 8},        {"markdown", 8},   {"message", 5}, {"description", 5}, {"abstract", 5},
     {"summary", 5},        {"title", 2},      {"subject", 2}, {"name", 2}};
 
-// Words between `_`, `-`, `.` and where the case changes: linkedText is "linked" and "text".
+// Splits a name at `_`, `-`, `.` and changes of case: linkedText gives "linked" and "text".
 std::vector<std::string> Words(std::string_view name) {
   std::vector<std::string> words(1);
   for (std::size_t i = 0; i < name.size(); ++i) {

@@ -90,7 +90,7 @@ const char* NdjsonScanner::InValue(const char* at, const char* end) {
   return at;
 }
 
-// Behind a value, or behind a fault: on to the end of the line.
+// After a value or a fault: skips to the end of the line.
 const char* NdjsonScanner::InRest(const char* at, const char* end) {
   if (state_ == State::kSkip) {
     at = FindLineEnd(at, end);
@@ -131,7 +131,7 @@ const NdjsonSummary& NdjsonScanner::Finish(TextEnds ends) {
   if (finished_) return summary_;
   finished_ = true;
   if (ends == TextEnds::kLater) {
-    // The open line was counted when it began; nothing else is known about it.
+    // The open line was counted when it began; nothing else about it is known.
     const bool counted_last = summary_.head_lines > std::min(summary_.records + summary_.malformed,
                                                              NdjsonSummary::kHeadLines);
     if (counted_last) --summary_.head_lines;

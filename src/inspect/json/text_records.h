@@ -44,7 +44,7 @@ class RecordCounter {
   virtual std::uint64_t Finish() = 0;
 };
 
-// Where a counter begins: before a record, or anywhere, perhaps inside a record, which it then
+// The start of a counter: before a record, or anywhere, perhaps inside a record, which it then
 // skips.
 enum class CountFrom : std::uint8_t { kRecord, kAnywhere };
 std::unique_ptr<RecordCounter> MakeDeb822Counter(CountFrom from = CountFrom::kRecord);

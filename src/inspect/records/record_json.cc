@@ -8,7 +8,7 @@
 namespace dossier::inspect {
 namespace {
 
-// One value without recursion: a bit for each open level says whether it is an object.
+// Skips one value without recursion: a bit per open level tells whether it is an object.
 class Skipper {
  public:
   Skipper(std::string_view text, std::size_t at) : lexer_(text, at) {}
@@ -26,7 +26,7 @@ class Skipper {
  private:
   bool InObject() const { return (levels_[(depth_ - 1) / 64] >> ((depth_ - 1) % 64)) & 1; }
 
-  // At the first byte of a value: a scalar is read to its end; a container is entered, up to its
+  // At the first byte of a value: a scalar is read to its end; a container is entered up to its
   // first value, or left again if it is empty.
   bool Open() {
     switch (lexer_.Peek()) {
@@ -65,7 +65,7 @@ class Skipper {
     return true;
   }
 
-  // Inside a container: its next member, or its end.
+  // Inside a container: moves to its next member, or its end.
   bool Continue() {
     const bool object = InObject();
     if (!fresh_) {

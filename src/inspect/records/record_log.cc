@@ -1,4 +1,4 @@
-// Records of logs: which shape a text has, how many records, and what they hold.
+// Records of logs: detects the shape of a text, counts its records, and reads them.
 
 #include <algorithm>
 #include <array>
@@ -11,10 +11,10 @@ namespace dossier::inspect {
 namespace {
 
 constexpr std::size_t kSampledLines = 100;
-constexpr std::size_t kReadLines = 1000;  // sampled ones and the traces between them
+constexpr std::size_t kReadLines = 1000;  // sampled lines and the traces between them
 
-// The first lines that are not blank. A last line without an end may be cut, so it is left out if
-// others are there.
+// Returns the first non-blank lines. A last line without an end may be cut, so it is left out if
+// there are others.
 std::vector<std::string_view> SampleLines(std::string_view head) {
   std::vector<std::string_view> lines;
   for (std::size_t at = 0; at < head.size() && lines.size() < kReadLines;) {
@@ -26,20 +26,20 @@ std::vector<std::string_view> SampleLines(std::string_view head) {
   return lines;
 }
 
-// Indented, a bracket or quote first, or a frame's number (`#0 /srv/app.php(81)`): no program
-// starts a message like that, nor does a sentence.
+// Indented, starting with a bracket or quote, or with a frame's number (`#0 /srv/app.php(81)`): no
+// program or sentence starts a message like that.
 bool IsTraceLine(std::string_view line) {
   if (std::string_view(" \t[]{}()\"").find(line.front()) != std::string_view::npos) return true;
   return line.size() > 1 && line[0] == '#' && line[1] >= '0' && line[1] <= '9';
 }
 
-// They fit too many texts for lines that do not fit to be left out.
+// These shapes fit too many texts to ignore lines that do not fit.
 bool IsWeak(LogShape shape) { return shape == LogShape::kLogfmt || shape == LogShape::kTimed; }
 
-// How well a shape explains the lines. Traces behind a fitting line speak neither for nor against.
+// How well a shape fits the lines. Traces after a fitting line are neutral.
 struct LogFit {
   std::size_t fitting = 0, judged = 0;
-  std::size_t leading = 0;  // of the judged lines, those in front of the first fitting one
+  std::size_t leading = 0;  // of the judged lines, those before the first fitting one
 };
 
 LogFit FitOf(LogShape shape, const std::vector<std::string_view>& lines) {
@@ -67,19 +67,19 @@ LogFit FitOf(LogShape shape, const std::vector<std::string_view>& lines) {
   return fit;
 }
 
-// A grammar so narrow that no other text has lines of it.
+// Returns true for a grammar so narrow that no other text has matching lines.
 bool IsDistinctive(LogShape shape) {
   return shape == LogShape::kContainer || shape == LogShape::kPostgres ||
          shape == LogShape::kChannelLevel || shape == LogShape::kGlog;
 }
 
 bool Explains(LogShape shape, LogFit fit) {
-  // glog tells its machine and its format first.
+  // glog first writes its machine and its format.
   constexpr std::size_t kPreamble = 8;
   if (IsDistinctive(shape) && fit.fitting >= 3 && fit.leading <= kPreamble) {
     fit.judged -= fit.leading;
   }
-  // One line of pairs is rather a setting than a log, one that begins with a time rather a note.
+  // One line of pairs is more likely a setting than a log; one that begins with a time is a note.
   if (IsWeak(shape) && fit.fitting < 2) return false;
   return fit.fitting > 0 && fit.fitting * 10 >= fit.judged * 8;
 }
@@ -96,7 +96,7 @@ std::vector<std::string> LogfmtKeys(const std::vector<std::string_view>& lines) 
   return names;
 }
 
-// Lines that begin a record. What else stands between them begins none, so each line counts alone.
+// Counts lines that begin a record. Other lines begin none, so each line counts separately.
 class LogCounter final : public RecordCounter {
  public:
   explicit LogCounter(std::optional<LogShape> shape) : shape_(shape) {}
@@ -117,7 +117,7 @@ class LogCounter final : public RecordCounter {
   std::uint64_t records_ = 0;
 };
 
-// Where the lines behind the first one go.
+// Returns the field for the lines after the first one.
 std::string& TextOf(LogFields& fields) {
   for (auto& [name, value] : fields) {
     if (name == "message" || name == "msg") return value;
@@ -132,7 +132,7 @@ ShapeScan DetectLog(std::string_view head) {
   std::size_t best = 0;
   std::optional<LogShape> shape;
   for (const LogShape candidate : LogShapes()) {
-    // It says least, and fits wherever another one fits.
+    // It is the least specific and fits wherever another one does.
     if (candidate == LogShape::kTimed && shape) continue;
     const LogFit fit = FitOf(candidate, lines);
     if (!Explains(candidate, fit) || fit.fitting <= best) continue;

@@ -6,7 +6,7 @@ namespace dossier::inspect {
 namespace {
 
 constexpr std::size_t kMaxFaults = 10;
-// So much of a part is looked at to guess whether it begins inside quotes.
+// Bytes of a part that are read to guess whether it begins inside quotes.
 constexpr std::size_t kGuessBytes = 32 << 10;
 
 template <typename Fault>
@@ -25,7 +25,7 @@ void KeepFirst(const std::optional<CsvFault>& part, std::uint64_t offset,
   (*first)->offset += offset;
 }
 
-// Rows as they should be less what should not be.
+// Returns the number of good rows minus the number of bad ones.
 std::int64_t Fit(CsvScanner scanner, std::string_view text) {
   scanner.Feed(text);
   const CsvSummary& found = scanner.Finish(TextEnds::kLater);

@@ -12,7 +12,7 @@
 namespace dossier::inspect {
 namespace {
 
-// Bytes that a part may read behind its chunk.
+// Bytes that a part may read after its chunk.
 constexpr std::size_t kTail = 40;
 
 // The chunks between `cuts`, each by a part of its own, as the counting pass does it.
@@ -184,7 +184,7 @@ TEST_F(PassesTest, APartThatBeginsInAQuotedCellIsRecognized) {  // INS-60
   std::vector<std::size_t> cuts;
   for (std::size_t at = 1000; at < text.size(); at += 997) cuts.push_back(at);
   EXPECT_EQ(ScanInParts(&pass, text, cuts, &random_).rows, 2001u);
-  // Where a border cuts a quote from its delimiter, both guesses are wrong: that may happen.
+  // If a border separates a quote from its delimiter, both guesses are wrong: that may happen.
   EXPECT_LT(pass.wrong_guesses(), cuts.size() / 4);
 }
 
@@ -280,7 +280,7 @@ TEST(RecordPlanTest, ALargeTextIsReadOnce) {  // INS-12
 }
 
 TEST(RecordPlanTest, WhatTheHeadPromisesWronglyIsNotBelieved) {  // INS-9, INS-32
-  // NDJSON and a table whose second part is not UTF-8, and NDJSON that is broken behind its head.
+  // NDJSON and a table whose second part is not UTF-8, and NDJSON that is broken after its head.
   const std::string line = "{\"a\":\"" + std::string(900, 'x') + "\"}\n";
   std::string latin, broken;
   for (int i = 0; i < 6000; ++i) latin += i == 5500 ? "{\"a\":\"caf\xE9\"}\n" : line;

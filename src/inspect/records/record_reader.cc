@@ -24,7 +24,7 @@ constexpr std::uint64_t kSampledRecords = 1000;
 
 enum class CellKind : std::uint8_t { kText, kNumber, kBoolean };
 
-// Names and values of one record. An empty name: a cell without a column.
+// Names and values of one record. An empty name marks a cell without a column.
 using Cells = std::vector<std::pair<std::string, std::string>>;
 
 class JsonRows final : public RecordJsonWriter {
@@ -38,7 +38,7 @@ class JsonRows final : public RecordJsonWriter {
   }
 };
 
-// Members of a JSON object: their names are a field.
+// Members of a JSON object: their names become a field.
 class MemberRows final : public RecordJsonWriter {
  public:
   explicit MemberRows(std::string_view key) : key_(key) {}
@@ -68,7 +68,7 @@ std::string_view BooleanText(std::string_view cell) {
   return {};
 }
 
-// What the description says; nothing if it leaves it open.
+// Returns the kind according to the description; nullopt if it is undecided.
 std::optional<CellKind> DescribedKind(const Field& field) {
   const bool number = field.types.Has(FieldType::kInteger) || field.types.Has(FieldType::kNumber);
   const bool boolean = field.types.Has(FieldType::kBoolean);
@@ -79,7 +79,7 @@ std::optional<CellKind> DescribedKind(const Field& field) {
   return boolean && !other ? CellKind::kBoolean : CellKind::kText;
 }
 
-// What the cells of a field are. `mark`: how the numbers are written, if not as in JSON.
+// The kind of a field's cells. `mark`: how numbers are written, if not as in JSON.
 struct FieldKind {
   CellKind cell = CellKind::kText;
   std::optional<DecimalMark> mark;
@@ -90,7 +90,7 @@ struct FieldKind {
 };
 
 // Kinds of fields by name: from the description, else from the first records. A column whose
-// numerals are no numbers there is text, whatever the fewer records of the description say.
+// numerals are no numbers there is text, whatever the description's fewer records say.
 class FieldKinds {
  public:
   explicit FieldKinds(const Description& description) : lone_dots_(LoneDotsOf(description)) {
@@ -117,7 +117,7 @@ class FieldKinds {
   }
   void EndSampling() {
     for (const auto& [name, tally] : tallies_) {
-      // The description lists only so many columns.
+      // The description lists only a limited number of columns.
       const auto style =
           described_.contains(name) ? std::nullopt : tally.forms.Style(file_, lone_dots_);
       if (style) styles_[name] = *style;
@@ -171,7 +171,7 @@ void AppendCell(const FieldKind& kind, std::string_view cell, std::string* out) 
   out->append(typed);
 }
 
-// Records that are made of named texts: CSV, deb822, logs.
+// Records made of named texts: CSV, deb822, logs.
 class NamedRows : public RecordJsonWriter {
  public:
   explicit NamedRows(const Description& description) : kinds_(description) {}
@@ -302,7 +302,7 @@ class LogRows final : public NamedRows {
   LogShape shape_;
 };
 
-// Null of JSON, and of texts without records.
+// Returns null for JSON, and for texts without records.
 std::unique_ptr<NamedRows> MakeNamedRows(std::string_view text, const Description& description) {
   switch (FormOf(description.format)) {
     case RecordForm::kTable:
@@ -324,7 +324,7 @@ std::unique_ptr<NamedRows> MakeNamedRows(std::string_view text, const Descriptio
   return nullptr;
 }
 
-// Takes digits off the front of *rest.
+// Removes digits from the front of *rest.
 std::string_view TakeDigits(std::string_view* rest) {
   const std::size_t end = std::min(rest->find_first_not_of("0123456789"), rest->size());
   const std::string_view digits = rest->substr(0, end);
@@ -388,7 +388,7 @@ std::string NumberText(std::string_view cell) {
 
 void AppendJsonString(std::string_view text, std::string* out) {
   out->push_back('"');
-  std::size_t plain = 0;  // where the bytes begin that need no escape
+  std::size_t plain = 0;  // start of the bytes that need no escape
   for (std::size_t at = 0; at < text.size(); ++at) {
     const auto c = static_cast<unsigned char>(text[at]);
     if (c >= 0x20 && c != '"' && c != '\\') continue;

@@ -1,4 +1,4 @@
-// How each format's records are told apart.
+// Separates the records of each format.
 
 #include <algorithm>
 
@@ -45,8 +45,8 @@ class NdjsonSplitter final : public RecordSplitter {
 
 enum class Elements : std::uint8_t { kValues, kMembers };
 
-// Elements of an array, or members of an object with their names, from behind its bracket to its
-// end or to the first fault.
+// Elements of an array, or members of an object with their names, from after its bracket to its end
+// or the first fault.
 class ElementSplitter final : public RecordSplitter {
  public:
   ElementSplitter(std::string_view text, std::size_t start, Elements elements = Elements::kValues)
@@ -55,11 +55,11 @@ class ElementSplitter final : public RecordSplitter {
   bool Next(std::size_t* position, ByteRange* record) const override {
     std::size_t at = SkipJsonSpace(text_, *position);
     record->begin = at;
-    // A number at the end of the text may have lost digits.
+    // A number at the end of the text may be truncated.
     const bool valid = SkipName(&at) && SkipJsonValue(text_, &at) &&
                        (at < text_.size() || text_[at - 1] < '0' || text_[at - 1] > '9');
     record->end = at;
-    // The comma belongs to the element in front of it: so a walk may start at any element.
+    // The comma belongs to the element before it, so that iteration may start at any element.
     at = SkipJsonSpace(text_, at);
     const bool more = valid && at < text_.size() && text_[at] == ',';
     *position = more ? at + 1 : text_.size();
@@ -81,7 +81,7 @@ class ElementSplitter final : public RecordSplitter {
   Elements elements_;
 };
 
-// Values that follow each other, with white space or RS (RFC 7464) between them.
+// A series of values with white space or RS (RFC 7464) between them.
 class SequenceSplitter final : public RecordSplitter {
  public:
   explicit SequenceSplitter(std::string_view text) : text_(text) {}
@@ -99,7 +99,7 @@ class SequenceSplitter final : public RecordSplitter {
         *position = at;
         return true;
       }
-      // RFC 7464: what is broken ends at the next separator; without one, nothing is certain.
+      // RFC 7464: a malformed value ends at the next separator; without one, nothing is certain.
       at = std::min(text_.find(kRecordSeparator, at), text_.size());
     }
     *position = text_.size();
@@ -153,7 +153,7 @@ class LogSplitter final : public RecordSplitter {
   LogShape shape_;
 };
 
-// Records that were found by a look at all of the text.
+// Records that were found by reading the whole text.
 class FoundSplitter final : public RecordSplitter {
  public:
   FoundSplitter(std::string_view text, std::vector<ByteRange> rows)
@@ -186,7 +186,7 @@ std::unique_ptr<RecordSplitter> ArraySplitter(std::string_view text) {
   return std::make_unique<ElementSplitter>(text, array ? at + 1 : text.size());
 }
 
-// The elements of one array or the members of one object in an object.
+// Splits the elements of an array or the members of an object inside an object.
 std::unique_ptr<RecordSplitter> MemberSplitter(std::string_view text,
                                                const Description& description) {
   std::vector<std::string> path = description.records_in;

@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-// Reads one cell of a row that starts at *at, and stops at the delimiter or the row's end.
+// Reads the cell of a row that starts at *at, and stops at the delimiter or the row's end.
 std::string TakeCell(std::string_view row, char delimiter, std::size_t* at) {
   std::string cell;
   if (*at < row.size() && row[*at] == '"') {
     std::size_t from = *at + 1;
     for (;;) {
       const std::size_t quote = row.find('"', from);
-      if (quote == kNone) {  // never closes: text
+      if (quote == kNone) {  // never closes, so it is text
         cell.clear();
         break;
       }
@@ -60,7 +60,7 @@ bool Rows::Next(std::size_t* position, ByteRange* row) const {
   return false;
 }
 
-// Walks the cells of a row; at a cell's start a quote opens.
+// Walks the cells of a row; a quote opens only at the start of a cell.
 std::size_t Rows::EndOfQuotedRow(std::size_t start) const {
   std::size_t at = start;
   while (at < text_.size()) {
@@ -74,7 +74,7 @@ std::size_t Rows::EndOfQuotedRow(std::size_t start) const {
   return at;
 }
 
-// Behind the quote that closes the one at `quote`, or `quote` + 1 if none does.
+// Returns the offset after the quote that closes the one at `quote`, or `quote` + 1 if none does.
 std::size_t Rows::SkipQuotedCell(std::size_t quote) const {
   if (open_quote_.load(std::memory_order_relaxed) == quote) return quote + 1;
   std::size_t at = quote + 1;

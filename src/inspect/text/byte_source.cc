@@ -17,7 +17,7 @@
 namespace dossier::inspect {
 namespace {
 
-// Fills `out` through short reads and EINTR.
+// Fills `out`, handling short reads and EINTR.
 Result<std::size_t> ReadFully(int fd, std::uint64_t offset, std::span<char> out,
                               const std::string& name) {
   std::size_t done = 0;
@@ -43,7 +43,7 @@ class FileSource final : public ByteSource {
 
   std::optional<std::uint64_t> size() const override {
     const SourceState now = state();
-    // /proc files state size 0 and hold text all the same.
+    // /proc files have size 0 but contain text.
     if (now.size == 0) return std::nullopt;
     return now.size;
   }
@@ -59,7 +59,7 @@ class FileSource final : public ByteSource {
                       .inode = info.st_ino,
                       .device = info.st_dev,
                       .modified_ns = NanosSinceEpoch(info.st_mtim)};
-    // What the name leads to now: a file that was replaced has another inode.
+    // Checks what the name refers to now: a file that was replaced has another inode.
     struct stat named{};
     if (stat(path_.c_str(), &named) == 0) {
       state.inode = named.st_ino;
@@ -93,7 +93,7 @@ class TextSource final : public ByteSource {
   std::string name_;
 };
 
-// What was read of a stream: the beginning in memory, the rest in an unlinked file.
+// Stores the data read from a stream: the beginning in memory, the rest in an unlinked file.
 class SpooledSource final : public ByteSource {
  public:
   SpooledSource(ReadMore read_more, std::string name)
@@ -146,7 +146,7 @@ class SpooledSource final : public ByteSource {
 
   const ReadMore read_more_;
   const std::string name_;
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards everything below
   mutable std::string memory_;
   mutable UniqueFd file_;
   mutable std::uint64_t spooled_ = 0;
@@ -174,8 +174,7 @@ Result<std::unique_ptr<ByteSource>> OpenFileSource(const std::string& path) {
   if (stat(path.c_str(), &info) != 0) return OpenError(errno, path);
   if (S_ISDIR(info.st_mode)) return MakeError(ErrorCode::kIsDevice, "{}: is a directory", path);
   if (!S_ISREG(info.st_mode)) return OpenError(ENXIO, path);
-  // O_NONBLOCK: should the path have become a FIFO in the meantime, open does not wait for a
-  // writer.
+  // O_NONBLOCK: if the path has become a FIFO meanwhile, open does not wait for a writer.
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return OpenError(errno, path);
   if (fstat(fd.get(), &info) != 0) return OpenError(errno, path);

@@ -14,7 +14,7 @@ struct Bom {
   std::string_view bytes;
 };
 
-// In the order of test: the mark of UTF-32LE begins with that of UTF-16LE.
+// In test order: the mark of UTF-32LE begins with that of UTF-16LE.
 constexpr Bom kBoms[] = {
     {EncodingKind::kUtf32Le, std::string_view("\xFF\xFE\0\0", 4)},
     {EncodingKind::kUtf32Be, std::string_view("\0\0\xFE\xFF", 4)},
@@ -23,7 +23,7 @@ constexpr Bom kBoms[] = {
     {EncodingKind::kUtf8, "\xEF\xBB\xBF"},
 };
 
-// NULs of ASCII text in a wide encoding stand at fixed places.
+// ASCII text in a wide encoding has NUL bytes at fixed places.
 EncodingKind KindByNuls(std::string_view head) {
   head = head.substr(0, 4096);
   std::size_t nuls[4] = {};
@@ -42,7 +42,7 @@ EncodingKind KindByNuls(std::string_view head) {
 }
 
 bool LooksBinary(std::string_view head) {
-  constexpr char kRecordSeparator = '\x1E';  // of a JSON text sequence, which starts with one
+  constexpr char kRecordSeparator = '\x1E';  // starts a JSON text sequence
   const bool separated = head.starts_with(kRecordSeparator);
   std::size_t controls = 0;
   for (const char c : head) {
@@ -103,7 +103,7 @@ Wide WideOf(EncodingKind kind) {
   return {four ? std::size_t{4} : std::size_t{2}, big};
 }
 
-// One code point, or one invalid part, of any encoding.
+// Reads one code point, or one invalid part, of any encoding.
 WideUnit ReadUnit(EncodingKind kind, std::string_view bytes, std::size_t at, LastBytes last) {
   if (IsLegacy(kind)) {
     const LegacyUnit unit = LegacyTableOf(kind).Read(bytes, at, last);

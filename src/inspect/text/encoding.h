@@ -19,8 +19,8 @@ namespace dossier::inspect {
 
 struct EncodingGuess {
   EncodingKind kind =
-      EncodingKind::kUtf8;    // kUtf8 stands for every 8-bit encoding here: the whole text decides
-  std::size_t bom_bytes = 0;  // needs the whole text
+      EncodingKind::kUtf8;    // kUtf8 includes every 8-bit encoding: only the whole text decides
+  std::size_t bom_bytes = 0;  // length of the byte order mark
 };
 
 // Examines the first 64 KiB of `head`.

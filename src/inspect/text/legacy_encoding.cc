@@ -13,7 +13,7 @@ namespace {
 constexpr char32_t kInvalid = 0xFFFFFFFF, kLead = 0xFFFFFFFE;
 
 // 0x80 to 0x9F of windows-1252; the rest is ISO-8859-1. The five bytes without a character stay
-// the control codes that they are there, so that nothing is lost.
+// control codes as in that encoding, so that nothing is lost.
 constexpr char32_t kTypography[32] = {
     0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
     0x2039, 0x0152, 0x8D,   0x017D, 0x8F,   0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
@@ -44,7 +44,7 @@ const char* IconvName(EncodingKind kind) {
   }
 }
 
-// One sequence of bytes through iconv.
+// Converts one sequence of bytes with iconv.
 class Converter {
  public:
   explicit Converter(const char* name) : handle_(iconv_open("UTF-32LE", name)) {}
@@ -55,7 +55,7 @@ class Converter {
   }
   bool usable() const { return handle_ != reinterpret_cast<iconv_t>(-1); }  // NOLINT
 
-  // The code point of all `bytes`; kLead if more must follow; kInvalid.
+  // Returns the code point of all `bytes`; kLead if more must follow; kInvalid.
   char32_t Of(std::string_view bytes) const {
     char in[4] = {};
     std::copy(bytes.begin(), bytes.end(), in);
@@ -67,7 +67,7 @@ class Converter {
     const bool failed =
         iconv(handle_, &from, &in_left, &to, &out_left) == static_cast<std::size_t>(-1);
     if (failed) return errno == EINVAL && from == in ? kLead : kInvalid;
-    // A unit may be held back until it is known that no mark follows it.
+    // iconv may hold a unit back until it knows that no combining mark follows.
     iconv(handle_, nullptr, nullptr, &to, &out_left);
     return sizeof units - out_left == 4 ? units[0] : kInvalid;
   }
@@ -138,7 +138,7 @@ LegacyUnit LegacyTable::Read(std::string_view bytes, std::size_t at, LastBytes l
   if (one != kLead) return one == kInvalid ? LegacyUnit{1} : LegacyUnit{1, one, true};
   if (left < 2) return cut;
   const char32_t pair = pairs_[Index(byte(0), byte(1))];
-  // What cannot be a second byte begins a unit of its own: the line end behind a stray byte stays.
+  // A byte that cannot be a second byte begins its own unit: a line end after a stray byte is kept.
   if (pair == kInvalid) return {byte(1) < 0x80 ? std::size_t{1} : std::size_t{2}};
   if (pair != kLead) return {2, pair, true};
   if (left < 3) return cut;
@@ -180,10 +180,10 @@ namespace {
 
 struct UnitCounts {
   std::size_t invalid = 0;
-  std::size_t wide = 0;  // units of two bytes and more
+  std::size_t wide = 0;  // units of two or more bytes
   std::size_t half = 0;  // katakana of one byte
   std::size_t kana = 0, hangul = 0;
-  std::size_t common = 0;  // units that begin with a byte of the given range
+  std::size_t common = 0;  // units whose first byte is in the given range
 };
 
 UnitCounts CountUnits(EncodingKind kind, std::string_view bytes, unsigned char common_first,
@@ -192,7 +192,7 @@ UnitCounts CountUnits(EncodingKind kind, std::string_view bytes, unsigned char c
   const LegacyTable& table = LegacyTableOf(kind);
   for (std::size_t at = 0; at < bytes.size();) {
     const LegacyUnit unit = table.Read(bytes, at, LastBytes::kNo);
-    if (unit.length == 0) break;  // the beginning of a text may end anywhere
+    if (unit.length == 0) break;  // the text may be cut anywhere
     const auto first = static_cast<unsigned char>(bytes[at]);
     counts.invalid += unit.valid ? 0 : 1;
     counts.half += unit.code_point >= 0xFF61 && unit.code_point <= 0xFF9F ? 1 : 0;
@@ -208,8 +208,8 @@ UnitCounts CountUnits(EncodingKind kind, std::string_view bytes, unsigned char c
   return counts;
 }
 
-// Each by what the language cannot do without: Japanese has kana, Korean is hangul, and the first
-// rows of the Chinese sets hold the characters that nearly all of a text is made of.
+// Each language is recognised by what it needs: Japanese has kana, Korean is hangul, and the first
+// rows of the Chinese sets contain the characters that make up nearly all of a text.
 bool Reads(EncodingKind kind, std::string_view bytes) {
   constexpr std::size_t kFewest = 3;
   if (!LegacyTableOf(kind).usable()) return false;
@@ -228,7 +228,7 @@ bool Reads(EncodingKind kind, std::string_view bytes) {
   }
 }
 
-// Letters of the west among ASCII ones.
+// Returns true if western letters are among ASCII ones.
 bool ReadsWestern(std::string_view bytes) {
   std::size_t letters = 0, high = 0, undefined = 0, marks = 0;
   for (const char c : bytes) {

@@ -6,11 +6,11 @@
 namespace dossier::inspect {
 namespace {
 
-// Both ends are looked for window by window: one search for LF over the whole text would make a
+// Both line ends are searched window by window: one search for LF over the whole text would make a
 // file with CR ends quadratic.
 constexpr std::size_t kWindow = 4096;
 
-// Offset of the first LF or CR from `start` on, or text.size().
+// Returns the offset of the first LF or CR from `start` on, or text.size().
 std::size_t FindLineEnd(std::string_view text, std::size_t start) {
   while (start < text.size()) {
     const std::size_t length = std::min(kWindow, text.size() - start);

@@ -13,7 +13,7 @@
 namespace dossier::inspect {
 namespace {
 
-constexpr std::size_t kHead = 64 << 10;  // bytes that tell the encoding
+constexpr std::size_t kHead = 64 << 10;  // bytes used to detect the encoding
 
 Result<TextStreamOptions> OptionsFor(const ByteSource& source, const CancelToken& cancel) {
   std::string head(kHead, '\0');
@@ -21,7 +21,7 @@ Result<TextStreamOptions> OptionsFor(const ByteSource& source, const CancelToken
   head.resize(got);
   const EncodingGuess guess = GuessEncoding(head);
   TextStreamOptions options{.cancel = cancel};
-  // Bytes of another kind go through as they are.
+  // Binary data passes unchanged.
   if (guess.kind != EncodingKind::kBinary) {
     options.kind = guess.kind;
     options.start = guess.bom_bytes;
@@ -29,7 +29,7 @@ Result<TextStreamOptions> OptionsFor(const ByteSource& source, const CancelToken
   return options;
 }
 
-// What is left to hand out of a source that is redacted while it is read.
+// The output that is left of a source that is redacted while it is read.
 class Reading {
  public:
   Reading(std::unique_ptr<ByteSource> source, CancelToken cancel)

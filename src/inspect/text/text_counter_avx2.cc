@@ -1,5 +1,5 @@
-// 64 bytes a round: their code points in byte counters, their lines as bit masks (one bit a byte,
-// lowest first). Both come from the same two loads, which is what makes one look cheaper than two.
+// Processes 64 bytes per round: code points in byte counters, lines as bit masks (one bit per byte,
+// lowest first). Both use the same two loads, which makes one pass cheaper than two.
 
 #include <algorithm>
 #include <bit>
@@ -16,11 +16,11 @@ using utf8::internal::SumBytes;
 using utf8::internal::Table;
 using utf8::internal::Utf8Errors;
 
-// A call in the loop would spill every constant of it.
+// A call in the loop would spill all its constants.
 #define DOSSIER_AVX2_INLINE DOSSIER_AVX2 __attribute__((always_inline)) inline
 
 constexpr std::size_t kRound = 64;
-// A byte counter gains at most 2 a round, so this many rounds cannot overflow it.
+// A byte counter grows by at most 2 per round, so this many rounds cannot overflow it.
 constexpr std::size_t kPartBytes = 127 * kRound;
 
 struct Round {
@@ -38,7 +38,7 @@ DOSSIER_AVX2_INLINE std::uint64_t Mask(__m256i low, __m256i high) {
   return low_bits | static_cast<std::uint64_t>(high_bits) << 32;
 }
 
-// Of one part: at most kPartBytes and one padded round, cut between code points.
+// Counts one part: at most kPartBytes and one padded round, cut between code points.
 class CodePointCounter {
  public:
   DOSSIER_AVX2 CodePointCounter()
@@ -47,8 +47,8 @@ class CodePointCounter {
   DOSSIER_AVX2_INLINE void Add(const Round& round) {
     const std::uint64_t wide = Mask(round.low, round.high);
     if (wide == 0) {
-      // ASCII: wrong only if the bytes before ended inside a sequence, whose lead is at most three
-      // bytes back.
+      // ASCII: wrong only if the previous bytes ended inside a sequence, whose lead is at most
+      // three bytes back.
       if (open_) errors_ = _mm256_or_si256(errors_, Utf8Errors(round.low, before_));
       ascii_rounds_ += kRound;
       open_ = false;
@@ -62,7 +62,7 @@ class CodePointCounter {
     open_ = true;
   }
 
-  // `padding`: ASCII bytes of the last round that are not of the text. `part`: what was added.
+  // `padding`: ASCII bytes of the last round that are not part of the text. `part`: what was added.
   DOSSIER_AVX2_INLINE utf8::Census Finish(std::string_view part, std::size_t padding) const {
     if (_mm256_testz_si256(errors_, errors_) == 0) return utf8::internal::CountScalar(part);
     utf8::Census census;
@@ -77,7 +77,7 @@ class CodePointCounter {
  private:
   DOSSIER_AVX2_INLINE void AddHalf(__m256i bytes, __m256i before) {
     errors_ = _mm256_or_si256(errors_, Utf8Errors(bytes, before));
-    // No continuation byte, as a signed number, is above -65.
+    // As signed numbers, continuation bytes are at most -65.
     starts_ = _mm256_sub_epi8(starts_, _mm256_cmpgt_epi8(bytes, _mm256_set1_epi8(-65)));
     const __m256i f0 = _mm256_set1_epi8(static_cast<char>(0xF0));
     four_byte_ = _mm256_sub_epi8(four_byte_, _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, f0), bytes));
@@ -86,24 +86,24 @@ class CodePointCounter {
   __m256i errors_, before_, starts_, four_byte_;
   std::uint64_t ascii_rounds_ = 0;  // bytes of rounds that are all ASCII
   std::uint64_t wide_bytes_ = 0;
-  bool open_ = false;  // the bytes before were not all ASCII
+  bool open_ = false;  // the previous bytes were not all ASCII
 };
 
-// Bytes that the common round must not hold: NUL, LF and CR. Looked up by the low nibble; what
-// stands for the other nibbles equals no byte that has them.
+// Bytes that the common round must not contain: NUL, LF and CR. The lookup uses the low nibble; the
+// entries for other nibbles equal no byte that has them.
 constexpr unsigned char kSpecial[16] = {0,    0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
                                         0x80, 0x80, '\n', 0x80, 0x80, '\r', 0x80, 0x80};
 
-// Lines of a text in memory. Positions are offsets in it, so nothing is carried from round to round
-// but where the open line starts.
+// Counts the lines of a text in memory. Positions are offsets in it, so only the start of the open
+// line is carried from round to round.
 class LineMeter {
  public:
   explicit LineMeter(std::string_view text) : text_(text) {}
 
-  // Rounds of a part follow each other; those of two parts do not.
+  // Rounds of a part are consecutive; those of two parts are not.
   void BeginPart() { low_before_ = 1; }
 
-  // The round that starts at `base`; behind the text it is padded with letters.
+  // Adds the round that starts at `base`; after the text it is padded with letters.
   DOSSIER_AVX2_INLINE void Add(const Round& round, std::size_t base) {
     const __m256i lf = _mm256_set1_epi8('\n'), space = _mm256_set1_epi8(' ');
     const std::uint64_t ends =
@@ -112,7 +112,7 @@ class LineMeter {
     const std::uint64_t special =
         Mask(_mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, round.low), round.low),
              _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, round.high), round.high));
-    // Spaces and controls: what may stand in a blank line, and a few more.
+    // Spaces and controls: the bytes of a blank line, and a few more.
     const std::uint64_t low =
         Mask(_mm256_cmpeq_epi8(_mm256_min_epu8(round.low, space), round.low),
              _mm256_cmpeq_epi8(_mm256_min_epu8(round.high, space), round.high));
@@ -129,11 +129,11 @@ class LineMeter {
     summary_.lf += static_cast<std::uint64_t>(std::popcount(ends));
     if (may_be_blank != 0) [[unlikely]]
       CountBlank(may_be_blank, base);
-    // Whether a line ends in 64 bytes of text is a toss-up: choices instead of a branch.
+    // A line end in 64 bytes of text is unpredictable, so this selects instead of branching.
     const std::uint64_t first = base + static_cast<std::uint64_t>(std::countr_zero(ends));
     const std::uint64_t length = ends != 0 ? first - line_start_ : 0;
     summary_.inner_longest = std::max(summary_.inner_longest, length);
-    // Lines inside the round are shorter than it.
+    // Lines inside a round are shorter than it.
     if (summary_.inner_longest < kRound) [[unlikely]]
       MeasureInside(ends);
     const std::uint64_t behind = base + kRound - static_cast<std::uint64_t>(std::countl_zero(ends));
@@ -150,7 +150,7 @@ class LineMeter {
   }
 
  private:
-  // One by one: line ends with CR, and the first end of the text.
+  // Processes line ends one by one: those with CR, and the first end of the text.
   __attribute__((noinline)) void AddSlowly(std::uint64_t ends, std::size_t base) {
     for (; ends != 0; ends &= ends - 1) {
       const std::size_t at = base + static_cast<std::size_t>(std::countr_zero(ends));
@@ -187,7 +187,7 @@ class LineMeter {
   __attribute__((noinline)) void CountBlank(std::uint64_t ends, std::size_t base) {
     for (; ends != 0; ends &= ends - 1) {
       std::size_t at = base + static_cast<std::size_t>(std::countr_zero(ends));
-      while (IsSpace(text_[at - 1])) --at;  // there is a line end in front of this line
+      while (IsSpace(text_[at - 1])) --at;  // there is a line end before this line
       summary_.inner_blank += text_[at - 1] == '\n' || text_[at - 1] == '\r' ? 1 : 0;
     }
   }
@@ -210,8 +210,8 @@ class LineMeter {
   const std::string_view text_;
   LineSummary summary_;
   std::uint64_t line_start_ = 0;
-  std::uint64_t low_before_ = 1;  // 0: the byte in front of the round stands in no blank line
-  bool cr_before_ = false;        // the LF of a CRLF is still to come
+  std::uint64_t low_before_ = 1;  // 0: the byte before the round is not in a blank line
+  bool cr_before_ = false;        // the LF of a CRLF may follow
 };
 
 DOSSIER_AVX2 utf8::Census CountPart(std::string_view text, std::size_t at, std::size_t end,
@@ -224,7 +224,7 @@ DOSSIER_AVX2 utf8::Census CountPart(std::string_view text, std::size_t at, std::
     code_points.Add(round);
     lines->Add(round, at);
   }
-  // One padded round always ends a part: what is behind it shows a sequence that was cut off.
+  // A padded round always ends a part: the padding reveals a truncated sequence.
   alignas(32) char rest[kRound];
   std::memset(rest, 'x', sizeof rest);
   std::memcpy(rest, text.data() + at, end - at);

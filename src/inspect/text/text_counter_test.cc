@@ -67,7 +67,7 @@ TEST(TextCounterTest, TheFastKernelEqualsTheScalarOneAcrossItsParts) {  // INS-6
   constexpr std::size_t kPart = 127 * 64;
   for (int round = 0; round < 200; ++round) {
     std::string text = MakeCountedText(random, 2 * kPart + random.Below(200));
-    // What stands across the border between two parts decides most.
+    // The text across the border between two parts matters most.
     constexpr std::string_view kBorders[] = {"\r\n", " \n", "\n\n", "\n \n",
                                              "🙂",   "\r",  "é\n",  "\t\t\n"};
     const std::string_view border = kBorders[random.Below(std::size(kBorders))];

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLines = 100;
 
-// The first lines without their ends.
+// Returns the first lines without their ends.
 std::vector<std::string_view> FirstLines(std::string_view head) {
   std::vector<std::string_view> lines;
   while (!head.empty() && lines.size() < kLines) {
@@ -32,7 +32,7 @@ bool StartsWithNoCase(std::string_view text, std::string_view lower) {
 
 bool IsNameByte(char c) { return IsWordByte(c) || c == '-' || c == '.'; }
 
-// The length of a run of name bytes; quotes around it are taken too.
+// Returns the length of a run of name bytes, including quotes around it.
 std::size_t NameLength(std::string_view text) {
   if (text.starts_with('"')) {
     const std::size_t close = text.find('"', 1);
@@ -59,12 +59,12 @@ bool IsYamlPair(std::string_view line) {
   if (text.starts_with("- ")) text = TrimSpace(text.substr(2));
   const std::size_t name = NameLength(text);
   if (name == 0 || name >= text.size() || text[name] != ':') return false;
-  // A comma or brace behind it is that of a program's table.
+  // A comma or brace at the end is part of a program's table.
   if (text.back() == ',' || text.back() == '{') return false;
   return name + 1 == text.size() || text[name + 1] == ' ';
 }
 
-// `key value`, `key = value` or `key: value` in few words: no sentence, and no call or block of a
+// `key value`, `key = value` or `key: value` in few words: not a sentence, nor a call or block of a
 // program.
 bool IsSetting(std::string_view text) {
   constexpr std::size_t kMaxWords = 5;
@@ -78,7 +78,7 @@ bool IsSetting(std::string_view text) {
   const bool named =
       std::any_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(name),
                   [](char c) { return IsDigit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z'); });
-  // 1. is an item of a list.
+  // 1. is a list item.
   if (!named || value.empty() || text[name - 1] == '.') return false;
   std::size_t words = 0;
   bool inside = false;
@@ -94,7 +94,7 @@ bool IsSetting(std::string_view text) {
 struct MarkdownMarks {
   std::size_t headings = 0;  // `#` lines between blank ones
   std::size_t comments = 0;  // other `#` lines
-  std::size_t texts = 0;     // lines without a mark, behind a heading
+  std::size_t texts = 0;     // lines without a mark after a heading
   std::size_t fences = 0, links = 0, tables = 0, items = 0, emphases = 0, underlines = 0;
 };
 
@@ -113,8 +113,8 @@ bool IsListItem(std::string_view text) {
          text[2] != '*' && text[2] != ' ';
 }
 
-// [text](target) or ![text](target): a target is a path, and no part of an expression stands in
-// front, as in `[this](int x)` and `handlers[name](x)`.
+// [text](target) or ![text](target): the target is a path, and there is no expression before it, as
+// in `[this](int x)` and `handlers[name](x)`.
 bool HasLink(std::string_view line) {
   const std::size_t middle = line.find("](");
   if (middle == std::string_view::npos || middle == 0) return false;
@@ -130,14 +130,14 @@ bool HasLink(std::string_view line) {
          target.find_first_of("[]{}") == std::string_view::npos;
 }
 
-// |---|:--:| below the head of a table.
+// |---|:--:| below a table's header.
 bool IsTableRule(std::string_view text) {
   return text.size() >= 5 && text.find("--") != std::string_view::npos &&
          text.find('|') != std::string_view::npos &&
          text.find_first_not_of("|-: ") == std::string_view::npos;
 }
 
-// **strong** or `code`, as a word of its own.
+// **strong** or `code`, as a separate word.
 bool HasEmphasis(std::string_view line) {
   for (const std::string_view mark : {std::string_view("**"), std::string_view("`")}) {
     const std::size_t open = line.find(mark);
@@ -153,7 +153,7 @@ bool HasEmphasis(std::string_view line) {
   return false;
 }
 
-// Line `i`, outside of fences.
+// Counts the marks of line `i`, which is outside fences.
 void CountMarks(const std::vector<std::string_view>& lines, std::size_t i, MarkdownMarks* marks) {
   const std::string_view text = TrimSpace(lines[i]);
   if (text.empty()) return;
@@ -173,7 +173,7 @@ void CountMarks(const std::vector<std::string_view>& lines, std::size_t i, Markd
   marks->texts += !rule && marks->headings > 0 ? 1 : 0;
 }
 
-// Whether the head is one XML element, or the beginning of one: tags that nest.
+// Checks if the head is one XML element, or the beginning of one: properly nested tags.
 class ElementReader {
  public:
   explicit ElementReader(std::string_view head) : head_(head) {}
@@ -196,7 +196,7 @@ class ElementReader {
  private:
   static constexpr std::size_t kMinTags = 4;
 
-  // Behind `end`; npos and cut_ if the head ends first.
+  // Skips past `end`; npos and cut_ if the head ends first.
   bool SkipTo(std::string_view end) {
     const std::size_t found = head_.find(end, at_);
     cut_ = found == std::string_view::npos && head_.size() == kMaxBytes;
@@ -277,7 +277,7 @@ bool LooksLikeDiff(std::string_view head) {
     const bool hunk = i + 2 < lines.size() && lines[i].starts_with("--- ") &&
                       lines[i + 1].starts_with("+++ ") && lines[i + 2].starts_with("@@ ");
     if (!hunk && !lines[i].starts_with("diff --git ")) continue;
-    // A text that shows a diff goes on with words.
+    // A text that merely shows a diff continues with words.
     const auto of_diff = [](std::string_view line) {
       constexpr std::array<std::string_view, 9> kHeads = {"diff ",   "index ",   "new ",
                                                           "old ",    "deleted ", "similarity ",
@@ -317,7 +317,7 @@ std::optional<Format> LooksLikeSettings(std::string_view head) {
 bool LooksLikeYaml(std::string_view head) {
   std::size_t pairs = 0, lines = 0;
   bool document = false;
-  std::set<std::string_view> keys;  // of the outermost level
+  std::set<std::string_view> keys;  // at the outermost level
   for (const std::string_view line : FirstLines(head)) {
     const std::string_view text = TrimSpace(line);
     if (text.empty() || text.front() == '#') continue;
@@ -328,12 +328,12 @@ bool LooksLikeYaml(std::string_view head) {
     }
     ++lines;
     if (!IsYamlPair(line)) {
-      // Nothing else stands at the margin, but list items and brackets.
+      // Only list items and brackets may also be at the margin.
       if (std::string_view(" \t-[]{}%.").find(line.front()) == std::string_view::npos) return false;
       continue;
     }
     ++pairs;
-    // A name that comes again is that of a speaker.
+    // A repeated name is that of a speaker.
     const bool outermost = line.front() == text.front() && text.front() != '-';
     if (outermost && !keys.insert(line.substr(0, line.find(':'))).second) return false;
   }
@@ -347,7 +347,7 @@ bool LooksLikeConfig(std::string_view head) {
   for (const std::string_view line : all) {
     const std::string_view text = TrimSpace(line);
     if (text.empty()) continue;
-    if (text.starts_with("/*")) return false;  // a program: its # lines are no comments
+    if (text.starts_with("/*")) return false;  // a program: its # lines are not comments
     if (text.front() == '#') {
       ++comments;
       continue;
@@ -356,7 +356,7 @@ bool LooksLikeConfig(std::string_view head) {
     assignments += IsAssignment(text) ? 1 : 0;
     settings += IsSetting(text) || IsSection(text) ? 1 : 0;
   }
-  // A licence alone says nothing of what comes behind it.
+  // A licence alone says nothing about what follows.
   if (lines == 0) return comments >= 2 && all.size() < kLines;
   if (lines >= 3 && assignments * 10 >= lines * 9) return true;
   return comments > 0 && settings * 10 >= lines * 8;

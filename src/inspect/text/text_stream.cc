@@ -8,13 +8,13 @@
 namespace dossier::inspect {
 namespace {
 
-constexpr std::size_t kMinBlockBytes = 8;  // one code point of any encoding, and then some
+constexpr std::size_t kMinBlockBytes = 8;  // more than one code point of any encoding
 
 bool PassesThrough(const TextStreamOptions& options) {
   return options.kind == EncodingKind::kUtf8 && !options.replace_invalid;
 }
 
-// The part of `block` that does not end in the middle of a UTF-8 code point.
+// Returns the part of `block` without an incomplete UTF-8 code point at its end.
 std::size_t WholeCodePoints(std::string_view block) {
   if (block.empty()) return 0;
   const std::size_t start = utf8::FloorBoundary(block, block.size() - 1);

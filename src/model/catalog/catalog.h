@@ -28,7 +28,7 @@
 
 namespace dossier::model {
 
-// How a provider's chat completions differ from OpenAI's own. Only the dialect "openai" reads it.
+// Differences of a provider's chat completions from OpenAI's. Only the dialect "openai" reads it.
 struct ChatForm {
   std::string prompt_mode;                 // sent as "prompt_mode"; empty: not sent
   std::string seed_name = "seed";          // or random_seed
@@ -70,7 +70,7 @@ struct Entry {
 // The wire formats of the providers, in the order of the table in model/dialects/dialect.cc.
 inline constexpr std::array<std::string_view, 3> kDialectNames = {"openai", "anthropic", "gemini"};
 
-// How to reach a provider.
+// The access data of a provider.
 struct Provider {
   std::string name, base_url;                   // "openai", "https://api.openai.com/v1"
   std::string dialect = "openai";               // model/dialects/dialect.h
@@ -83,8 +83,8 @@ struct Provider {
 };
 
 // The content of files in the format of data/models.yaml. A family is an entry whose name ends in
-// "*": it applies to every model of its provider whose name has that prefix and no own entry; the
-// longest name wins.
+// "*": it applies to its provider's models with that prefix and no own entry; the longest name
+// wins.
 struct CatalogData {
   std::vector<Entry> entries, families;
   std::vector<Provider> providers;
@@ -109,16 +109,16 @@ struct Choice {
   std::string script;
   std::string why;  // "OPENAI_API_KEY is set"
   std::vector<std::string> warnings;
-  // What is assumed about an unknown model; users are told once per model. Empty: nothing.
+  // Assumptions about an unknown model; users are told once per model. Empty: nothing.
   std::string assumed;
   // kYes: no model was named, and the address is not the provider's own: the models that the server
   // lists take precedence over `model`, which may be empty.
   enum class AskServer { kNo, kYes } ask_server = AskServer::kNo;
 };
 
-// The price of a token read from the provider's cache, in nano-dollars. If the table has no such
-// price, it is the input price times the factor of the entry's cache rules, or, without such rules,
-// the input price itself, which is never less than the true price.
+// The price of a token read from the provider's cache, in nano-dollars. If the table has none, it
+// is the input price times the factor of the entry's cache rules, or, without such rules, the input
+// price, which is never less than the true price.
 struct CachedPrice {
   double nano_usd = 0;
   enum class From { kTable, kCacheRules, kInput } from = From::kTable;
@@ -127,8 +127,8 @@ struct CachedPrice {
 std::optional<CachedPrice> CachedPriceOf(const Entry& entry);
 
 // Returns the cost of `usage` by the entry's prices, in nano-dollars; unset if the price of input
-// or output is unknown. Cached and written tokens are part of `usage.input`. Tokens written to the
-// cache at a price that the cache rules lack cost the most that any provider charges.
+// or output is unknown. Cached and written tokens are part of `usage.input`. A cache write without
+// a price in the cache rules costs the most that any provider charges.
 std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry);
 
 // Returns the most that tokens of `request` can cost: nothing is read from the provider's cache,

@@ -41,8 +41,8 @@ enum class KeyPlaces { kVariables, kFiles };
 std::optional<std::string> KeyPlace(const Provider& provider, KeyPlaces places,
                                     const Environment& environment, const UserConfig& config);
 
-// Returns the path of a provider's key file: keys/PROVIDER in the configuration folder. Errors:
-// kConfig if there is no home.
+// Returns a provider's key file: keys/PROVIDER in the configuration folder. Errors: kConfig if
+// there is no home.
 Result<std::string> KeyFile(const Environment& environment, std::string_view provider);
 // Writes `key` there, mode 0600, folder 0700. Errors: kAuth (no key, no valid header value); kIo.
 Status WriteKeyFile(const Environment& environment, std::string_view provider, std::string key);

@@ -57,9 +57,9 @@ struct Request {
   assembly::Messages messages;
   Sampling sampling;
   std::optional<Json> schema;  // JSON Schema for the reply
-  // Whether the tools of `messages` may be called. With kNone they are still sent, because
-  // providers refuse a history with calls of unknown tools, and the cached prefix stays the same.
-  // With kRequired the reply must be a call of one of them.
+  // Permission to call the tools of `messages`. With kNone they are still sent, because providers
+  // refuse a history with calls of unknown tools, and the cached prefix stays the same. With
+  // kRequired the reply must be a call of one of them.
   enum class ToolUse { kAllowed, kNone, kRequired } tool_use = ToolUse::kAllowed;
   // kKept: the reply arrives whole, not streamed, with the provider's own text.
   enum class Raw { kNo, kKept } raw = Raw::kNo;
@@ -147,10 +147,10 @@ class Sink {
 // A connection to one provider. Submit never blocks, and never calls the sink before it returns;
 // the sink gets deltas, then a Reply or an Error, once.
 //
-// Ownership: the last reference to a client must be released on a thread other than the client's
-// own, because the destructor waits for that thread. So no sink may own the client that calls it (a
-// Gate ensures this for its sinks). Errors: kAuth, kRateLimited, kTimeout, kNetwork, kTooLong,
-// kConfig (unknown model), kCancelled.
+// Ownership: the last reference must be released on another thread than the client's own, because
+// the destructor waits for that thread. So no sink may own the client that calls it (a Gate ensures
+// this for its sinks). Errors: kAuth, kRateLimited, kTimeout, kNetwork, kTooLong, kConfig (unknown
+// model), kCancelled.
 class Client {
  public:
   virtual ~Client() = default;

@@ -296,7 +296,7 @@ void Core::Send(const JobPtr& job) {
                  std::make_shared<AttemptSink>(shared_from_this(), job));
 }
 
-// Returns the reservation of a job that was cancelled during OnSending.
+// Gives back the reservation of a job that was cancelled during OnSending.
 void Core::Unsend(const JobPtr& job) {
   timer_.Post([core = shared_from_this(), job] {
     {

@@ -6,21 +6,21 @@
 // (Retry-After) delays the whole queue, at most by GateOptions::longest_delay.
 //
 // Just before an attempt is sent, its prompt and its longest possible reply are reserved in the
-// ledger. If the rest of a limit is not enough for the whole reply, the request is sent with a
-// smaller Sampling::max_output, down to 256; if it is not enough for that, the attempt waits for
-// requests in flight to return what they did not use, or is refused.
+// ledger. If the rest of a limit is too small for the whole reply, the request gets a smaller
+// Sampling::max_output, down to 256; if it is too small for that, the attempt waits for requests in
+// flight to return unused tokens, or is refused.
 //
 //   Gate gate(client, {.concurrency = 16}, clock);
 //   Result<Reply> reply = gate.Complete(request, ledger, Stage::kNormal, cancel);     // waits
 //   gate.Submit(request, ledger, Stage::kNormal, cancel, sink);                        // thousands
 //   in flight
 //
-// Thread-safety: all methods may be called from any thread. A gate owns one timer thread; the
-// client owns the network thread. The ledger must outlive its requests.
+// Thread-safety: all methods from any thread. A gate owns one timer thread; the client owns the
+// network thread. The ledger must outlive its requests.
 //
-// Ownership: a gate shares its client only with whoever made it: when the gate's destructor
-// returns, it has released the client, whatever the client still holds of the gate. A gate must be
-// destroyed on a thread that is neither its own nor its client's, so no sink may own it.
+// Ownership: a gate shares its client only with its maker: when its destructor returns, it has
+// released the client, whatever the client still holds of the gate. A gate must be destroyed on a
+// thread that is neither its own nor its client's, so no sink may own it.
 
 #ifndef DOSSIER_MODEL_CLIENT_GATE_H_
 #define DOSSIER_MODEL_CLIENT_GATE_H_

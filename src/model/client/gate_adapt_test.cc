@@ -1,4 +1,4 @@
-// How the gate behaves with a server that has limits, over simulated time (MOD-22).
+// The gate with a server that has limits, over simulated time (MOD-22).
 
 #include <gtest/gtest.h>
 

@@ -88,7 +88,7 @@ class UnreliableServer final : public Client {
   Random random_;
 };
 
-// Turns of a root model, each with a batch of sub-calls behind it, until a limit or the last turn;
+// Turns of a root model, each followed by a batch of sub-calls, until a limit or the last turn;
 // then the closing request. Two models share the ledger.
 class Tree {
  public:

@@ -6,7 +6,7 @@
 //
 // Tasks must not block. Tasks with the same time run in order. The destructor waits for the thread,
 // so no task may own the timer; code that cancels a request reaches it through a TimerLink.
-// Thread-safety: all methods may be called from any thread, also from a task.
+// Thread-safety: all methods from any thread, also from a task.
 
 #ifndef DOSSIER_MODEL_CLIENT_TIMER_H_
 #define DOSSIER_MODEL_CLIENT_TIMER_H_
@@ -33,8 +33,8 @@ class Timer {
   void Post(std::function<void()> task) { At(Clock::Steady::min(), std::move(task)); }
 };
 
-// A non-owning reference to a timer that may have ended. Thread-safety: all methods may be called
-// from any thread.
+// A non-owning reference to a timer that may have ended. Thread-safety: all methods from any
+// thread.
 class TimerLink {
  public:
   explicit TimerLink(Timer& timer) : timer_(&timer) {}

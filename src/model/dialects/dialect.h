@@ -54,8 +54,8 @@ class ReplyStream {
   bool started() const { return started_; }  // part of the reply has arrived
   bool closed() const { return closed_; }    // the server announced the end of the stream
   std::size_t thinking_bytes() const { return reply_.thinking.size(); }
-  // Whether the provider calls the last error temporary (overloaded); unset: the provider did not
-  // report it.
+  // Returns kYes if the provider calls the last error temporary (overloaded); unset: it is not an
+  // error that the provider reported.
   std::optional<Failure::Retry> retry() const { return retry_; }
 
  protected:

@@ -51,8 +51,8 @@ struct PullResult {
 Result<PullResult> PullWeights(const WeightsSource& source, const std::string& data_folder,
                                const PullOptions& options, const CancelToken& cancel);
 
-// Checks that a new file fits on the disk: `bytes` must be free in `folder`. `free` is the free
-// space; unset: asks the file system. Errors: kIo, naming how many are missing.
+// Checks that `bytes` are free in `folder`. `free` is the free space; unset: asks the file system.
+// Errors: kIo, naming how many are missing.
 Status CheckSpace(std::string_view what, const std::string& folder, std::uint64_t bytes,
                   std::optional<std::uint64_t> free);
 

@@ -117,7 +117,7 @@ TEST_F(PullTest, AnInterruptedPullGoesOnWhereItWas) {  // MOD-30
   fail_at_ = 4;
   EXPECT_THAT(Pull(), FailsWith(ErrorCode::kNetwork, "the line is cut"));
   EXPECT_FALSE(Exists(path_));
-  // As if it had been killed in the middle of a part.
+  // As if killed in the middle of a part.
   const std::string partial = *ReadFile(path_ + ".partial");
   ASSERT_EQ(partial.size(), 2000u);
   ASSERT_THAT(WriteFileAtomic(path_ + ".partial", partial + "half"), Succeeds());

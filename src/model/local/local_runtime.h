@@ -3,7 +3,7 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(LocalRuntime runtime, EnsureRuntime(data_folder, say, cancel));
 //
-// Thread-safety: functions that may be called from many threads and processes.
+// Thread-safety: functions, from many threads and processes.
 
 #ifndef DOSSIER_MODEL_LOCAL_LOCAL_RUNTIME_H_
 #define DOSSIER_MODEL_LOCAL_LOCAL_RUNTIME_H_
@@ -40,8 +40,8 @@ Result<LocalRuntime> NamedServer(const std::string& program, const CancelToken& 
 Result<LocalRuntime> EnsureRuntime(const std::string& data_folder, const Say& say,
                                    const CancelToken& cancel);
 
-// Returns the interpreter of the private environment, which is created if missing. Errors:
-// kUnavailable, naming the missing package.
+// Returns the private environment's interpreter; creates it if missing. Errors: kUnavailable,
+// naming the missing package.
 Result<std::string> EnsurePython(const std::string& data_folder, const CancelToken& cancel);
 
 // Runs `pip` of the private environment with `arguments`. Errors: kNetwork with the end of pip's

@@ -8,7 +8,7 @@
 // address and key), server.log, failure.json, and the launcher, which runs the server, ends it
 // after a time without requests, and then removes server.json.
 //
-// Thread-safety: functions that may be called from many threads and processes.
+// Thread-safety: functions, from many threads and processes.
 
 #ifndef DOSSIER_MODEL_LOCAL_LOCAL_SERVER_H_
 #define DOSSIER_MODEL_LOCAL_LOCAL_SERVER_H_

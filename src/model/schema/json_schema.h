@@ -7,9 +7,9 @@
 //   }
 //
 // Supports drafts 7 and 2020-12 (https://json-schema.org/specification), selected by `$schema`; the
-// default is 2020-12. `$ref` may refer to anything within the document, but not outside. `format`
-// and `content…` are annotations. `unevaluatedItems`, `unevaluatedProperties` and `$dynamicRef` are
-// not applied; warnings() names them.
+// default is 2020-12. `$ref` must stay within the document. `format` and `content…` are
+// annotations. `unevaluatedItems`, `unevaluatedProperties` and `$dynamicRef` are not applied;
+// warnings() names them.
 //
 // Both a schema and a value may be hostile: depth, steps and regular expressions are limited.
 // Thread-safety: immutable; Check may be called from many threads.

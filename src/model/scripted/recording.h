@@ -11,7 +11,7 @@
 // writing; values that differ in each run (ids of data fences, the seed) do not count, so that
 // another run finds its replies.
 //
-// Thread-safety: all methods may be called from any thread.
+// Thread-safety: all methods from any thread.
 
 #ifndef DOSSIER_MODEL_SCRIPTED_RECORDING_H_
 #define DOSSIER_MODEL_SCRIPTED_RECORDING_H_

@@ -43,7 +43,7 @@ struct ServedDialect {
   const RoleRules& rules;
   // Unset: the address does not belong to this provider.
   std::optional<ServedRoute> (*route)(const HttpRequest& http, const Json& body);
-  // What the provider refuses whatever the roles: "max_tokens: field required"; empty: nothing.
+  // Returns a fault, whatever the roles: "max_tokens: field required"; empty: nothing.
   std::string (*fault)(const HttpRequest& http, const Json& body);
   // Returns the messages for the rules of a script; `turn` is the number of replies before.
   Request (*read)(const Json& body);

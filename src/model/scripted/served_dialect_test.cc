@@ -1,4 +1,4 @@
-// Each client against the server that stands in for its provider (MOD-50, MOD-A1).
+// Tests each client against the server that stands in for its provider (MOD-50, MOD-A1).
 
 #include "model/scripted/served_dialect.h"
 
@@ -146,7 +146,7 @@ TEST(ServedDialectTest, FailuresCutsAndExhaustionHaveTheProvidersForm) {  // MOD
   }
 }
 
-// What a client of ours would never send.
+// Requests that our clients never send.
 HttpAnswer Post(const HttpListener& server, std::string_view target, std::string body,
                 std::vector<std::string> headers = {"anthropic-version: 2023-06-01"}) {
   static const auto loop = *HttpLoop::Make();

@@ -274,7 +274,7 @@ TEST_F(PolicyTest, SecretFilesOfTheRootAreNotShown) {  // FLT-134
   }
   JailSpec bare = *JailForCommand(*MakePolicy({.allow = {{"sh **"}}}), jail_, {});
   bare.disabled_layers = {"namespaces"};
-  // What is root's own would be refused for another reason.
+  // A file of root's own would be refused for another reason.
   for (const std::string& path : {folder_->path(), jail_.root}) testing::GiveToAnother(path);
   EXPECT_THAT(RunJailed(bare, argv), FailsWith(ErrorCode::kUnavailable, "namespaces is required"));
 }

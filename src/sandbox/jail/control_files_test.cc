@@ -115,7 +115,7 @@ TEST_F(ControlFilesTest, NewOnesGetAnotherNameAtAnyDepth) {  // FLT-86
   for (const char* name : {".git", "dossier.yml", "src/.dossier", "src/.git", "src/bare/HEAD"}) {
     EXPECT_FALSE(There(name)) << name;
   }
-  // What lies in a folder that was set aside is found by nobody either.
+  // Nobody finds the content of a folder that was set aside either.
   EXPECT_TRUE(There("src/.dossier.set-aside-1/dossier.yml.set-aside-1"));
   EXPECT_TRUE(There(".git.set-aside-1/hooks/pre-commit"));
   EXPECT_TRUE(There("old/.git/config"));

@@ -58,7 +58,7 @@ class JailOverlayTest : public ::testing::Test {
     EXPECT_EQ(chown(Place("scratch").c_str(), owner_, static_cast<gid_t>(-1)), 0);
   }
 
-  // As a user whom no file of the system belongs to; false where we cannot become one.
+  // Becomes a user who owns no file of the system; false if that is impossible.
   bool BecomeNobody() {
     if (geteuid() != 0) return false;
     owner_ = kNobody;

@@ -217,7 +217,7 @@ TEST_F(JailTest, OutputStreamsAsItComesAndIsThenNotKept) {
   CancelSource source;
   std::string seen;
   Io io{.cancel = source.token()};
-  // The program waits for ever behind its first line: only a stream can show that line.
+  // The program waits forever after its first line: only a stream can show that line.
   io.on_output = [&](Stream stream, std::string_view piece) {
     if (stream == Stream::kOut) seen += piece;
     if (seen == "ready\n") source.Cancel("seen");
@@ -324,7 +324,7 @@ TEST_F(JailTest, LimitsHoldAndAreNamed) {  // SBX-80: limits
       spec_.limits.cpu = Millis(c.stop == JailStop::kCpu ? 1000 : 60'000);
       spec_.limits.processes = 20;
       const Exit exit = Shell(std::string(c.script));
-      // Where the kernel counts, fork fails first and the shell gives up.
+      // If the kernel counts, fork fails first and the shell gives up.
       if (c.stop == JailStop::kProcesses && exit.stop == JailStop::kNothing) {
         EXPECT_THAT(exit.err, HasSubstr("fork")) << c.what;
       } else {

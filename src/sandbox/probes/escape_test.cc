@@ -32,7 +32,7 @@ void ExpectAllRefused(const PoolOptions& options) {
   for (const EscapeOutcome& outcome : report->outcomes) {
     EXPECT_TRUE(outcome.refused) << outcome.id << " " << outcome.name << ": " << outcome.how;
   }
-  // As SandboxTestCountsWhatWasRefused: one attempt needs a worker that may not be built.
+  // Like SandboxTestCountsWhatWasRefused: one attempt needs a worker that may not be built.
   EXPECT_EQ(report->outcomes.size() + report->not_built.size(), 68u);
   EXPECT_TRUE(report->all_refused());
 }

@@ -47,8 +47,8 @@ namespace dossier::sandbox {
 // is no longer open: answered, cancelled, or its block has ended. So all open calls together hold
 // at most the credit and one message here. Returned credit is sent to the worker in steps.
 //
-// Thread-safety: all methods may be called from any thread, except Flush, which only the thread
-// that owns the socket may call.
+// Thread-safety: all methods from any thread, except Flush, which only the thread that owns the
+// socket may call.
 
 // An eventfd that ends the wait of the thread inside Run.
 class Waker {
@@ -156,7 +156,7 @@ struct ProcessUsage {
   std::uint64_t private_bytes = 0;  // resident and not backed by a file
   std::uint64_t peak_bytes = 0;     // highest resident set ever
   int threads = 0;
-  // Whether the main thread runs, or would run if it had a processor.
+  // kRunnable: the main thread runs, or would run if it had a processor.
   enum class State { kWaiting, kRunnable } state = State::kWaiting;
 };
 

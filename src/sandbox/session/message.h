@@ -9,7 +9,7 @@
 // The decoder is strict: types of the wrong side, unknown or missing fields, fields of the wrong
 // kind, invalid UTF-8 and ids that do not grow are kProtocol errors. Only the form of a message is
 // checked; the receiver must check names, offsets and sizes. Frames of different ids may
-// interleave. Thread-safety: not thread-safe; one owner.
+// interleave. Thread-safety: one owner.
 
 #ifndef DOSSIER_SANDBOX_SESSION_MESSAGE_H_
 #define DOSSIER_SANDBOX_SESSION_MESSAGE_H_
@@ -42,7 +42,7 @@ namespace dossier::sandbox {
 // Header, little-endian: u32 payload bytes, u8 version, u8 type, u16 flags, u64 id, u32 block, u32
 // bytes of JSON at the start of the message. A frame that breaks a rule is a kProtocol error, and
 // the decoder stays unusable, because the stream cannot be resynchronised after it. Thread-safety:
-// not thread-safe; one owner.
+// one owner.
 
 inline constexpr std::size_t kFrameHeaderBytes = 24;
 inline constexpr std::uint32_t kMaxFramePayload = 1u << 20;  // bytes
@@ -192,8 +192,8 @@ class MessageDecoder {
 //   if (!writer.empty()) /* poll for POLLOUT */;
 //
 // Messages are sent in order; an urgent one overtakes those not yet started and may, between two
-// frames, interrupt one that is. Texts are written in place, without a copy. Thread-safety: not
-// thread-safe; one owner.
+// frames, interrupt one that is. Texts are written in place, without a copy. Thread-safety: one
+// owner.
 
 enum class Urgency { kNormal, kUrgent };
 

@@ -41,7 +41,7 @@ struct Context {
   std::shared_ptr<const void> owner = nullptr;  // of `fd`; without one a session opens it again
   std::uint64_t bytes = 0, characters = 0;
   Json meta;  // contextMeta of this document; null if there is none
-  // How many copies code may hold beside its own memory before the session counts as too large.
+  // Copies that code may hold beside its own memory before the session counts as too large.
   std::uint64_t copies = 5;
   // kDatabase: an SQLite file, which only sql() reads, by its name. Comes after all texts.
   enum class Kind { kText, kDatabase } kind = Kind::kText;
@@ -77,7 +77,7 @@ struct HandedAnswer {
   enum class Form { kAnswerDict, kSubmit, kFinal, kFinalVar, kPartial } form = Form::kFinal;
   std::string text;
   std::optional<Json> value;  // if it is JSON
-  // Numbers that JSON cannot hold (more than 64 bits, inf, nan) are strings in `value`.
+  // Numbers beyond JSON (over 64 bits, inf, nan) are strings in `value`.
   bool numbers_as_text = false;
 };
 
@@ -100,8 +100,8 @@ struct BlockResult {
   std::vector<VariableInfo> variables;
   std::optional<HandedAnswer> answer;  // the submitted answer of this block
   std::optional<std::string> draft;    // answer["content"] while not ready
-  // What the block's output is based on. Data is a context, a model's reply, or something computed
-  // from one.
+  // The basis of the block's output. Data is a context, a model's reply, or something computed from
+  // one.
   enum class Ground { kNothing, kData } ground = Ground::kNothing;
   std::vector<std::string> typed;     // texts of output and answer that are literals in the code
   std::vector<std::string> searched;  // constants that the code searches for in texts
@@ -110,10 +110,10 @@ struct BlockResult {
   std::vector<std::string> unmatched;
   // Those of earlier blocks whose condition this block wrote in a way that matches something.
   std::vector<std::string> settled;
-  // Whether an empty output is proved: no other spelling of the searched texts would have found
+  // kProved: an empty output is proved: no other spelling of the searched texts would have found
   // anything.
   enum class Nothing { kUnproved, kProved } nothing = Nothing::kUnproved;
-  // What output and answer leave out: rows after a slice, failures that code ignores, rows that a
+  // Gaps in output and answer: rows after a slice, failures that code ignores, rows that a
   // condition should have excluded but did not.
   struct Gap {
     std::string text;  // a sentence
@@ -199,10 +199,10 @@ class Session {
  public:
   virtual ~Session() = default;  // as Close
   // Runs one block to its end. Exceptions of the code are reported in BlockResult, not as errors.
-  // So is a block that stopped when `options.cancel` fired: kInterrupted with its output and draft,
-  // or the answer that it submitted just then. Errors: kDied after the third death of the worker in
-  // this session, kProtocol, kUnavailable; kCancelled if nothing was running yet, or if the code
-  // did not stop and its worker was killed.
+  // So is a block stopped by `options.cancel`: kInterrupted with its output and draft, or the
+  // answer submitted just then. Errors: kDied after the worker's third death in this session,
+  // kProtocol, kUnavailable; kCancelled if nothing ran yet, or if the code did not stop and its
+  // worker was killed.
   virtual Result<BlockResult> Run(std::string_view code, const BlockOptions& options,
                                   BridgeHandler& handler) = 0;
   // Compiles the code without running it.

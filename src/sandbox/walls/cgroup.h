@@ -8,7 +8,7 @@
 //
 // The kernel then refuses processes above the limit, and kills what uses too much memory, including
 // shared memory and private file systems. A group is used only with both controllers. The owner
-// kills what is left in the group and removes it. Thread-safety: not thread-safe; one owner.
+// kills what is left in the group and removes it. Thread-safety: one owner.
 
 #ifndef DOSSIER_SANDBOX_WALLS_CGROUP_H_
 #define DOSSIER_SANDBOX_WALLS_CGROUP_H_

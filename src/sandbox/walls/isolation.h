@@ -17,7 +17,7 @@
 //     auto report = plan.LockSession(lock);           // an error: tell the host, then _exit
 //   }
 //
-// Thread-safety: not thread-safe; each process of the chain uses its own copy on one thread.
+// Thread-safety: each process of the chain uses its own copy on one thread.
 
 #ifndef DOSSIER_SANDBOX_WALLS_ISOLATION_H_
 #define DOSSIER_SANDBOX_WALLS_ISOLATION_H_
@@ -41,7 +41,7 @@
 
 namespace dossier::sandbox {
 
-// What the worker's language needs. The worker sets this, not the host.
+// The needs of the worker's language. The worker sets this, not the host.
 struct CodeNeeds {
   ExecutableMemory executable = ExecutableMemory::kRefuse;
   FileAccess files = FileAccess::kReadWrite;  // kNone: code can open no file at all
@@ -55,8 +55,8 @@ struct CodeNeeds {
 //   DOSSIER_RETURN_IF_ERROR(LoadFilter(filters.common(FileAccess::kReadWrite), …));
 //
 // A session's process id and descriptors are not known before it exists. The filters have markers
-// in their place, which Fill overwrites: about ten words, while assembling takes longer than all
-// other filter work. Thread-safety: not thread-safe; each process has its own copy.
+// in their place, which Fill overwrites: about ten words; assembling takes longer than all other
+// filter work. Thread-safety: one thread; each process has its own copy.
 
 class SessionFilters {
  public:
@@ -106,8 +106,8 @@ struct Layer {
 
 struct Limits {
   Millis silence{60'000};  // of a block without bridge activity
-  // Which time counts as silence: all time without bridge activity (kWall), or only time when the
-  // block's main thread does not run (kIdle).
+  // The time that counts as silence: all time without bridge activity (kWall), or only time when
+  // the block's main thread does not run (kIdle).
   enum class Counts { kWall, kIdle } counts = Counts::kWall;
   Millis cpu{120'000};                // per block, all threads
   Millis grace{2'000};                // from the first interrupt to SIGKILL
@@ -142,9 +142,9 @@ struct IsolationReport {
 
 std::string_view LayerStateName(LayerState state);  // applied, unavailable, failed
 
-// Succeeds if every layer that strict mode needs is applied, or the mode is degraded. Layers that
-// the report does not list are not checked, so that the worker can check before the host has added
-// `watchdog`. Errors: kUnavailable (exit 12) naming the layer, the reason and the remedy.
+// Succeeds if every layer that strict mode needs is applied, or the mode is degraded. Unlisted
+// layers are not checked, so that the worker can check before the host adds `watchdog`. Errors:
+// kUnavailable (exit 12) naming the layer, the reason and the remedy.
 Status CheckRequired(const IsolationReport& report);
 
 // Runs `apply`, which returns a detail for the report, unless `disabled` names the layer, and
@@ -171,7 +171,7 @@ struct IsolationOptions {
   static Result<IsolationOptions> FromJson(const Json& value);
 };
 
-// What a session's process passes when it locks itself.
+// The parameters with which a session's process locks itself.
 struct SessionLock {
   int bridge_fd = -1;
   // More descriptors that only the bridge's thread may use: for epoll or wake-ups.
@@ -186,9 +186,9 @@ struct SessionLock {
   Millis session_cpu{0};
   // If set, replaces the limits of the options.
   const Limits* limits = nullptr;
-  // Starts the bridge's thread. Called after everything that a thread inherits (capabilities,
-  // landlock) is in place and before the filters, so that the thread has every wall except
-  // `seccomp-threads`. Empty: the thread already runs (then it lacks landlock) or there is none.
+  // Starts the bridge's thread. Called after all that a thread inherits (capabilities, landlock)
+  // and before the filters, so that the thread has every wall except `seccomp-threads`. Empty: the
+  // thread already runs (then it lacks landlock) or there is none.
   std::function<Status()> start_bridge;
 };
 
@@ -199,10 +199,10 @@ class IsolationPlan {
   IsolationPlan(IsolationPlan&&) noexcept;
   IsolationPlan& operator=(IsolationPlan&&) noexcept;
 
-  // Call this right after exec, single-threaded. It sets a fixed environment, drops root for an
+  // Call this right after exec, single-threaded. Sets a fixed environment, drops root for an
   // unprivileged uid, enters the user, mount, net, ipc and uts namespaces that all sessions share,
-  // and a new root with only the folders of the options; the working folder is "/". Missing layers
-  // are recorded for the report. Errors: kUnavailable if `process` fails and the mode is strict.
+  // and a new root with only the options' folders; the working folder is "/". Missing layers are
+  // recorded for the report. Errors: kUnavailable if `process` fails and the mode is strict.
   Status PrepareZygote();
 
   // Call this once the interpreter and modules are loaded: removes load_folders from the root.
@@ -219,19 +219,18 @@ class IsolationPlan {
   // PyOS_BeforeFork and PyOS_AfterFork_* itself. Errors: kUnavailable.
   Result<pid_t> Fork() const;
 
-  // Sets up what every session needs in a forked process, possibly long before its purpose is
-  // known: its own namespaces with an empty /tmp, and the filter program. LockSession calls it if
-  // nobody has.
+  // Sets up what every session needs in a forked process, perhaps long before its purpose is known:
+  // namespaces with an empty /tmp, and the filter program. LockSession does it if nobody has.
   void EnterSession();
 
   // Closes every wall around the calling process, before any foreign code, on the interpreter's
-  // thread. This cannot be undone. Errors: kUnavailable if a layer that strict mode needs is
-  // missing (the process must then end), or the error of start_bridge.
+  // thread. This cannot be undone. Errors: kUnavailable if strict lacks a layer (the process must
+  // then end), or that of start_bridge.
   Result<IsolationReport> LockSession(const SessionLock& lock);
 
-  // Call this in the zygote: forks and locks a child that tries to open a file, make a socket,
-  // exec, ptrace, fork and use the bridge (SelfTest does it in two steps). Errors: kUnavailable
-  // naming what succeeded despite an applied wall, or the missing layer that strict mode needs.
+  // In the zygote: forks and locks a child that tries to open a file, make a socket, exec, ptrace,
+  // fork and use the bridge (SelfTest does it in two steps). Errors: kUnavailable naming what
+  // succeeded despite an applied wall, or the layer that strict lacks.
   Status RunSelfTest();
 
   const IsolationOptions& options() const;
@@ -259,7 +258,7 @@ class SelfTest {
 
   // Waits for the child to end. Errors: kUnavailable. "sandbox: the self test opened /etc/passwd
   // although …" if an attempt succeeded although an applied layer refuses it; LockSession's error
-  // if a layer that strict mode needs is missing.
+  // if strict lacks a layer.
   Status Finish();
 
  private:

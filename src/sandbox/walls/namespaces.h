@@ -95,7 +95,7 @@ struct RootSpec {
   gid_t inner_gid = kInnerId;
 };
 
-// Whether files of a mount may be executed.
+// Permission to execute the files of a mount.
 enum class Programs { kRefuse, kAllow };
 
 class Namespaces {
@@ -114,8 +114,8 @@ class Namespaces {
 
   // Call this in the first process of a pid namespace: sets up its /tmp, an empty /dev/shm if the
   // root has that folder, and a read-only /proc that shows only its own processes. A kernel that
-  // hides parts of the outer /proc refuses a new one; then there is none. It lasts until
-  // CloseLoadFolders: the outer /proc must be in the new root until then (`load`).
+  // hides parts of the outer /proc refuses a new one; then there is none. Calls CloseLoadFolders:
+  // until then the outer /proc must be in the new root (`load`).
   struct Jail {
     std::uint64_t tmp_bytes = 0;
     // The expected number of processes: if the kernel can (Linux 6.14 and later), it limits the ids

@@ -20,8 +20,8 @@
 
 namespace dossier::sandbox {
 
-// What openat may do. Landlock or the mount namespace decides where; without either (degraded by
-// name) the filter at least refuses every open that could change something.
+// The permitted use of openat. Landlock or the mount namespace decides where; without either
+// (degraded by name) the filter at least refuses every open that could change something.
 enum class FileAccess { kNone, kReadOnly, kReadWrite };
 
 // Python never needs executable memory after the lock; SpiderMonkey's JIT does.
@@ -48,7 +48,7 @@ std::vector<FilterRule> CommonRules(const PolicyOptions& options);
 // descriptors or install filters. Fallback: Allow.
 std::vector<FilterRule> ThreadRules(const std::vector<int>& private_fds);
 
-// What a program in a jail may reach by system calls.
+// The resources that a jailed program may reach by system calls.
 struct ProgramPolicy {
   // kAny: IPv4 and IPv6, but not sockets to the kernel or a hypervisor (netlink, vsock, …).
   enum class Network { kNone, kAny } network = Network::kNone;
@@ -60,8 +60,8 @@ struct ProgramPolicy {
   enum class Ipc { kAny, kNone } ipc = Ipc::kAny;
   // Without a pid namespace or landlock's scope, signals would reach every process of the user.
   enum class Signals { kAny, kNone } signals = Signals::kAny;
-  // kPretended: changes of owners and ids succeed without effect, because package managers ask for
-  // ids that a user namespace with one id does not have.
+  // kPretended: changes of owners and ids succeed without effect: package managers ask for ids that
+  // a user namespace of one id lacks.
   enum class Ids { kReal, kPretended } ids = Ids::kReal;
 };
 
@@ -77,10 +77,10 @@ std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy);
 // Thread-safety: pure functions.
 
 struct WatchPolicy {
-  // The process whose priority and processors the program cannot change, though both have one user.
+  // Its priority and processors cannot be changed by the program, though both have one user.
   pid_t keeper = 0;
-  // Memory in an unmapped descriptor is not visible anywhere. kNone: the call fails as on an older
-  // kernel without memfds, and programs go on without.
+  // Memory in an unmapped descriptor is invisible. kNone: the call fails as on an older kernel
+  // without memfds, and programs do without.
   enum class Memfds { kAny, kNone } memfds = Memfds::kAny;
 };
 

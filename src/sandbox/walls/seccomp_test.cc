@@ -68,7 +68,7 @@ std::optional<FilterAction> Simulate(const FilterProgram& program, const Call& c
   return std::nullopt;
 }
 
-// What the rules say, without a program.
+// Evaluates the rules without a program.
 FilterAction Evaluate(const std::vector<FilterRule>& rules, FilterAction fallback,
                       const Call& call) {
   if (call.arch != AUDIT_ARCH_X86_64 || call.number < 0 || call.number >= 0x40000000) return kKill;

@@ -1,4 +1,4 @@
-// What each filter does with each system call, as a table that is checked in beside this test. A
+// The action of each filter for each system call, as a table that is checked in beside this test. A
 // change of a filter shows as a change of the table.
 //
 //   export DOSSIER_WRITE_TABLE=src/sandbox/walls/system_calls.txt
@@ -302,7 +302,7 @@ TEST(SystemCallsTest, NothingElseThanThisMachinesCallsRuns) {  // SBX-25
   }
 }
 
-// What a child under `filter` gets from the kernel for a call whose verdict needs no argument: the
+// The kernel's answer to a child under `filter` for a call whose verdict needs no argument: the
 // errno (0: none), or -1 if the call killed it.
 std::vector<int> KernelSays(const Filter& filter, const std::vector<std::uint32_t>& calls) {
   int ends[2];

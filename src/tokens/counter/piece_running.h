@@ -37,7 +37,7 @@ inline std::size_t OpenBytes(std::string_view text) {
   return 0;
 }
 
-// Where a part of a text starts: at the start of the text, or at a lasting border after it.
+// The start of a part: the start of the text, or a lasting border after it.
 enum class PartStart : std::uint8_t { kStart, kBorder };
 
 // The token count of the last part of a text.

@@ -67,9 +67,9 @@ TEST(RunningTest, AnAddedTokenThatALongerOneDisplacesMovesBordersBeforeIt) {  //
     std::string_view head, more;
   };
   const Case cases[] = {
-      // ")[]" gives way to "]{};,.", which sets "()" free, across the border behind "(".
+      // ")[]" gives way to "]{};,.", which sets "()" free, across the border after "(".
       {{{"]{};,.", 1}, {")[]", 2}, {"()", 3}}, "1()[]{};,", "."},
-      // ")[]" gives way, and the white space in front of it is no longer at an end.
+      // ")[]" gives way, and the white space before it is no longer at an end.
       {{{"]{};,.", 1}, {")[]", 2}}, "x   )[]{};,", "."},
   };
   for (const Case& c : cases) {

@@ -41,7 +41,7 @@ class SentencePieces {
     std::string_view text;  // copied
     float score = 0;
   };
-  // Whether a mark is added before a text.
+  // kMarked: a mark is added before a text.
   enum class Begin : std::uint8_t { kMarked, kAsItIs };
 
   SentencePieces(SentencePieces&&) = default;

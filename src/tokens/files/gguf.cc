@@ -59,7 +59,7 @@ class GgufReader {
  public:
   explicit GgufReader(std::string_view bytes) : bytes_(bytes) {}
 
-  // Returns kDamaged, or kTooLong if only the end is missing.
+  // Reads the metadata. Errors: kDamaged; kTooLong if only the end is missing.
   Status Read(GgufFile* file) {
     std::uint32_t magic = 0, version = 0;
     std::uint64_t tensors = 0, values = 0;

@@ -7,9 +7,9 @@
 // Names: cl100k_base, o200k_base, gguf:FILE (a model file's own vocabulary), hf:FILE (a
 // tokenizer.json), chars, bytes.
 //
-// The tables of public encodings are in share/dossier; those of model files are made on first use,
-// in 0.3 s for 150,000 tokens, and kept in the user's cache folder under the hash of their source.
-// Opening a table takes about a millisecond. Thread-safety: functions over files.
+// Public encodings have tables in share/dossier; those of model files are made on first use (0.3 s
+// for 150,000 tokens) and kept in the user's cache folder under the hash of their source. Opening a
+// table takes about a millisecond. Thread-safety: functions over files.
 
 #ifndef DOSSIER_TOKENS_FILES_OPEN_H_
 #define DOSSIER_TOKENS_FILES_OPEN_H_
