@@ -46,6 +46,12 @@ class TaskGroup {
     return {};
   }
 
+  // Runs `work` in a thread, or in the caller's when the system gives no more threads.
+  void RunOrDo(std::function<void()> work) {
+    const auto shared = std::make_shared<std::function<void()>>(std::move(work));
+    if (!Run([shared] { (*shared)(); })) (*shared)();
+  }
+
   // Waits for all that were started.
   void Join() {
     std::vector<Task> threads;

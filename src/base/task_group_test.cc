@@ -25,5 +25,13 @@ TEST(TaskGroupTest, WorkWithoutAThreadIsAnError) {
   EXPECT_EQ(done, 1);
 }
 
+TEST(TaskGroupTest, WorkThatMustBeDoneIsDoneWithoutAThread) {
+  std::atomic<int> done = 0;
+  TaskGroup tasks;
+  const testing::NoThreads none;
+  tasks.RunOrDo([&done] { ++done; });
+  EXPECT_EQ(done, 1);
+}
+
 }  // namespace
 }  // namespace dossier

@@ -325,7 +325,7 @@ std::shared_ptr<RunTable::Live> RunTable::Begin(PreparedAsk prepared, const Held
     live_.push_back(live);
     if (live_.size() > kRunsRemembered) live_.erase(live_.begin());
   }
-  tasks_.Run([this, live, held, purse, prepared = std::move(prepared)]() mutable {
+  tasks_.RunOrDo([this, live, held, purse, prepared = std::move(prepared)]() mutable {
     ask::Engine engine(std::move(prepared.options));
     auto outcome = engine.Run(prepared.request, live->token(), *live);
     // What no outcome tells is what the replies took that came: it is not free.

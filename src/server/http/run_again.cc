@@ -300,7 +300,7 @@ Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish,
     purse.Settle(0);
     return AtWorkHere(*run);
   }
-  tasks_.Run([this, child, purse = std::move(purse), journal]() mutable {
+  tasks_.RunOrDo([this, child, purse = std::move(purse), journal]() mutable {
     child->Work();
     const auto after = SpentBy(*journal, child->run());
     if (after) purse.Settle(std::max(*after - child->before(), 0.0));

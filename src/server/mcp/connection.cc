@@ -299,7 +299,8 @@ void ClientConnection::Impl::Handle(const RpcMessage& message, std::shared_ptr<O
   if (!running) return;
   if (method->answer == &Impl::NoListen) return Listen(message, running);
   if (method->where == Where::kHere) return Answer(message, *method, running);
-  tasks_.Run([self = this, message, method, running] { self->Answer(message, *method, running); });
+  tasks_.RunOrDo(
+      [self = this, message, method, running] { self->Answer(message, *method, running); });
 }
 
 // Null: an id that is in use, which was refused.

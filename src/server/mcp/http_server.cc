@@ -518,7 +518,7 @@ class Server final : public HttpServer {
 
   // Waits for its requests, so not on the listener's thread.
   void End(std::shared_ptr<Session> session) {
-    ending_.Run([session = std::move(session)] {
+    ending_.RunOrDo([session = std::move(session)] {
       session->connection->CancelAll("the session was ended");
     });
   }
@@ -547,7 +547,7 @@ class Server final : public HttpServer {
     for (auto& session : idle) End(std::move(session));
     if (finished.empty()) return;
     auto ended = std::make_shared<std::list<Post>>(std::move(finished));
-    ending_.Run([ended] { ended->clear(); });
+    ending_.RunOrDo([ended] { ended->clear(); });
   }
 
   // The client closed the stream of its answer, which is how it says that it wants none.

@@ -203,7 +203,7 @@ class Worker {
       const std::lock_guard lock(mutex_);
       leases_.push_back(lease);
     }
-    tasks_.Run([this, lease] {
+    tasks_.RunOrDo([this, lease] {
       auto queue = TakeQueue(*lease);
       if (queue) {
         ClaimedRun(setting_, lease).Work(*queue);

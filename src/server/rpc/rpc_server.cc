@@ -417,7 +417,7 @@ void Connection::Begin(const JsonObject& message, const Json& id) {
       return Refuse(id, ErrorCode::kUsage, "the id " + ToJson(id) + " is that of an open request");
     }
   }
-  tasks_.Run([this, method, params = std::move(params), id, request] {
+  tasks_.RunOrDo([this, method, params = std::move(params), id, request] {
     Work(*method, params,
          {.id = id, .cancel = request->source.token(), .event = [this, id](JsonObject event) {
             Send({{"id", id}, {"event", std::move(event)}});

@@ -356,7 +356,7 @@ GitFacts ReadGitFacts(const GitFolders& folders, const CancelToken& cancel) {
                         settings = not_asked;
   {
     TaskGroup tasks;
-    tasks.Run([&] {
+    tasks.RunOrDo([&] {
       log = Git(folders,
                 {"log", std::string(kCommits), "-z", "--name-only", "--no-renames", "--no-ext-diff",
                  "--no-textconv", "--no-relative", "--no-show-signature",
