@@ -75,19 +75,31 @@ Result<std::optional<double>> DayBudget::Hold(std::optional<double> wanted,
   const double left = std::max(*most_ - sums.spent, 0.0);
   const double held = std::min(wanted.value_or(left), left);
   DOSSIER_RETURN_IF_ERROR(Write(day, {sums.spent + held, sums.held + held}));
+  const std::lock_guard guard(mutex_);
+  days_.emplace(held, day);
   return std::optional(held);
 }
 
 void DayBudget::Settle(std::optional<double> held, double cost) {
   if (!most_ || !held) return;
+  const std::string held_on = TakeDayOf(*held);
   const auto lock = FileLock::Take(folder_ + "/spent.lock", kLockLimit, {});
   if (!lock) return;
   const std::string day = Today();
   const auto sums = SumsOf(day);
   if (!sums) return;
   // Held yesterday, it is not in today's sum.
-  const double back = sums->spent >= *held ? *held : 0;
+  const double back = held_on == day ? *held : 0;
   (void)Write(day, {sums->spent - back + cost, sums->held - back});
+}
+
+// Of equal sums the one that was held first: which of them is whose makes no difference once both
+// are settled.
+std::string DayBudget::TakeDayOf(double held) {
+  const std::lock_guard guard(mutex_);
+  const auto found = days_.lower_bound(held);
+  if (found == days_.end() || found->first != held) return "";
+  return std::move(days_.extract(found).mapped());
 }
 
 Result<double> Purse::Hold(std::optional<double> wanted, const CancelToken& cancel) const {

@@ -12,7 +12,9 @@
 #ifndef DOSSIER_SERVER_DAY_BUDGET_H_
 #define DOSSIER_SERVER_DAY_BUDGET_H_
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,7 +37,8 @@ class DayBudget {
   Result<std::optional<double>> Hold(std::optional<double> wanted, const CancelToken& cancel);
   // Why nothing is left of `whose` sum: it is spent, or held for what is at work.
   std::string NothingLeft(std::string_view whose) const;
-  // What was held cost so much. A failure leaves it counted as spent.
+  // What was held, by this object, cost so much: what is counted as spent now, on the day of the
+  // end. A failure leaves it counted as spent.
   void Settle(std::optional<double> held, double cost);
 
  private:
@@ -46,10 +49,13 @@ class DayBudget {
   };
   Result<Sums> SumsOf(const std::string& day) const;
   Status Write(const std::string& day, const Sums& sums) const;
+  std::string TakeDayOf(double held);  // "": it is not known to be held
 
   const std::string folder_;
   const std::optional<double> most_;
   const std::shared_ptr<const Clock> clock_;
+  std::mutex mutex_;                         // guards days_
+  std::multimap<double, std::string> days_;  // of the sums that are held
 };
 
 // Of a key's sum of a day one answer may take this part, unless it asks for another one: what is

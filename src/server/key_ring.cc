@@ -21,6 +21,7 @@ constexpr std::string_view kBase32 = "abcdefghijklmnopqrstuvwxyz234567";  // RFC
 constexpr std::string_view kScopeNames[] = {"read", "run", "admin"};
 constexpr std::uint64_t kMostBytes = 1u << 20;
 constexpr Millis kMinute{60'000};
+constexpr Millis kLockKeysFor{5'000};
 
 // What tells that a file was changed.
 std::string StampOf(const struct stat& info) {
@@ -139,6 +140,12 @@ Result<std::vector<ServerKey>> ReadStamped(const std::string& path, std::string*
   return ParseKeys(path, text);
 }
 
+// From the reading of a file that is changed to its writing: what another process adds or revokes
+// in between would be undone.
+Result<FileLock> LockKeys(const std::string& path) {
+  return FileLock::Take(path + ".lock", kLockKeysFor, {});
+}
+
 Status WriteKeys(const std::string& path, const std::vector<ServerKey>& keys) {
   std::string text;
   for (const ServerKey& key : keys) text += LineOf(key);
@@ -188,6 +195,7 @@ Result<std::string> AddKey(const std::string& path, const KeyWish& wish, const C
         wish.name);
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto scopes, ScopesOf(wish.scopes));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, LockKeys(path));
   std::vector<ServerKey> keys;
   if (Exists(path)) {
     DOSSIER_ASSIGN_OR_RETURN(keys, ReadKeys(path));
@@ -208,6 +216,8 @@ Result<std::string> AddKey(const std::string& path, const KeyWish& wish, const C
 }
 
 Status RevokeKey(const std::string& path, std::string_view name) {
+  DOSSIER_RETURN_IF_ERROR(ReadKeys(path));  // where there is no file, no lock of it is left
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, LockKeys(path));
   DOSSIER_ASSIGN_OR_RETURN(std::vector<ServerKey> keys, ReadKeys(path));
   std::vector<std::string> names;
   for (const ServerKey& key : keys) names.push_back(key.name);

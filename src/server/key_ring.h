@@ -7,8 +7,8 @@
 // The file: one key a line, `NAME SHA256 SCOPES CREATED [usd-day] [per-minute]`, mode 0600. The
 // secret, `dsk_` and 52 digits of base32 (256 bits), is shown once and stored nowhere.
 // Errors: kRefused for a file that others may read or that is no regular file of this user's;
-// kConfig with FILE:LINE; kIo. Thread-safety: KeyRing from any thread; the functions write a file
-// whole, the last one wins.
+// kConfig with FILE:LINE; kIo; kLocked. Thread-safety: KeyRing from any thread; the functions from
+// any thread and process, which PATH.lock keeps apart.
 
 #ifndef DOSSIER_SERVER_KEY_RING_H_
 #define DOSSIER_SERVER_KEY_RING_H_

@@ -324,6 +324,33 @@ TEST_F(OperationsTest, AboveASumNothingIsSent) {  // SRV-25, SRV-A6
               FailsWith(ErrorCode::kRefused, "--paid off"));
 }
 
+TEST_F(OperationsTest, ARunThatCannotBeginHoldsNoMoney) {  // SRV-25
+  Script("[\"a\"]");
+  options_.model.prices = {"1/1"};
+  options_.max_usd_day = 0.5;
+  Restart();
+  const AskWish wish{
+      .context = OpenFile("a.txt"), .question = "What failed?", .mode = ask::Mode::kRecursive};
+  options_.pool.worker_path = "/nonexistent/worker";
+  workspace_ = *Workspace::Open(options_);
+  EXPECT_THAT(workspace_->runs().Start(wish, {}), FailsWith(ErrorCode::kUnavailable, "worker"));
+  EXPECT_EQ(workspace_->runs().Estimate(wish, {})->left_today, 0.5);
+}
+
+TEST_F(OperationsTest, ARunAtWorkIsNotForgotten) {  // SRV-25
+  Script("- {reply: late, delay: 60s, times: always}");
+  options_.runs_remembered = 1;
+  Restart();
+  const AskWish wish{.context = OpenFile("a.txt"), .question = "What failed?"};
+  RunTable& runs = workspace_->runs();
+  const std::string first = *runs.Start(wish, {}), second = *runs.Start(wish, {});
+  EXPECT_EQ(runs.Known(), (std::vector{first, second}));
+  EXPECT_TRUE(runs.Cancel(first, "enough"));
+  ASSERT_THAT(runs.Wait(first, std::chrono::seconds(30), {}), Succeeds());
+  const std::string third = *runs.Start(wish, {});
+  EXPECT_EQ(runs.Known(), (std::vector{second, third}));
+}
+
 TEST_F(OperationsTest, WhatIsRememberedIsRecalled) {  // SRV-A2
   ASSERT_EQ(setenv("DOSSIER_MEMORY", (folder_.path() + "/memory.sqlite").c_str(), 1), 0);
   const auto stored =

@@ -20,7 +20,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kRunsRemembered = 1000;
 constexpr milliseconds kLookAtJournal{250};  // for the end of a run of another process
 constexpr std::int64_t kLikelyTurns = 30;    // of a large model's run, at most
 constexpr double kNano = 1e9;
@@ -124,6 +123,10 @@ class RunTable::Live final : public ask::EventSink {
   std::string run() const {
     const std::lock_guard lock(mutex_);
     return run_;
+  }
+  bool ended() const {
+    const std::lock_guard lock(mutex_);
+    return outcome_.has_value();
   }
   // Of the replies that came so far.
   std::int64_t nano_usd() const {
@@ -323,7 +326,11 @@ std::shared_ptr<RunTable::Live> RunTable::Begin(PreparedAsk prepared, const Held
     const std::lock_guard lock(mutex_);
     live = std::make_shared<Live>(prepared.options.root.entry, watcher_);
     live_.push_back(live);
-    if (live_.size() > kRunsRemembered) live_.erase(live_.begin());
+    // One that is at work is needed yet, to be waited for and to be cancelled.
+    const auto ended = std::ranges::find_if(live_, [](const auto& one) { return one->ended(); });
+    if (live_.size() > workspace_.options().runs_remembered && ended != live_.end()) {
+      live_.erase(ended);
+    }
   }
   tasks_.RunOrDo([this, live, held, purse, prepared = std::move(prepared)]() mutable {
     ask::Engine engine(std::move(prepared.options));
@@ -347,12 +354,13 @@ Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope)
                      "this ask may cost ${:.4f} and needs more: {}; nothing was sent",
                      *prepared.most_usd, estimate.ToText());
   }
+  // Before anything is held: from then on nothing fails.
+  if (ask::Mode::kRecursive == estimate.mode) {
+    DOSSIER_ASSIGN_OR_RETURN(prepared.options.pool, workspace_.Pool());
+  }
   HeldSums held;
   if (estimate.usd[1] != std::optional<double>(0.0)) {
     DOSSIER_ASSIGN_OR_RETURN(held, HoldSums(wish, estimate, scope.cancel, &prepared));
-  }
-  if (ask::Mode::kRecursive == estimate.mode) {
-    DOSSIER_ASSIGN_OR_RETURN(prepared.options.pool, workspace_.Pool());
   }
   const std::shared_ptr<Live> live = Begin(std::move(prepared), held, wish.purse);
   auto run = live->WaitForStart(scope.cancel);

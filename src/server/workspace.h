@@ -65,6 +65,8 @@ struct WorkspaceOptions {
   // temperature: kept with each run, so that `dossier runs resume` and `fork` can go on with it.
   // Empty: a run that is interrupted cannot be gone on with.
   std::vector<std::string> ask_line;
+  // In memory; of more than these the oldest that ended goes.
+  std::size_t runs_remembered = 1000;
   std::shared_ptr<const Clock> clock = SystemClock();
 };
 

@@ -74,6 +74,28 @@ class FileContentStore final : public ContentStore {
     return MakeErrnoError(errno, path);
   }
 
+  // Aside first: who puts it from there on does not find it, and stores it anew.
+  Result<bool> RemoveUnlessPutSince(std::string_view sha256, Clock::Wall since) override {
+    const std::string path = PathOf(sha256);
+    const std::string aside = fmt::format("{}/incoming/{}", folder_, RandomHex(16));
+    if (path.empty()) return false;
+    if (rename(path.c_str(), aside.c_str()) != 0) {
+      if (errno == ENOENT) return false;
+      return MakeErrnoError(errno, path);
+    }
+    struct stat info{};
+    if (lstat(aside.c_str(), &info) == 0) {
+      const Clock::Wall put(std::chrono::duration_cast<Clock::Wall::duration>(
+          std::chrono::nanoseconds(NanosSinceEpoch(info.st_mtim))));
+      if (put > since && put > std::chrono::system_clock::now() - kNamedWithin) {
+        if (rename(aside.c_str(), path.c_str()) == 0) return false;
+        return MakeErrnoError(errno, path);
+      }
+    }
+    if (unlink(aside.c_str()) == 0) return true;
+    return MakeErrnoError(errno, path);
+  }
+
   std::string PathOf(std::string_view sha256) const override {
     if (!IsSha256Hex(sha256)) return {};
     return fmt::format("{}/objects/{}/{}", folder_, sha256.substr(0, 2), sha256);
@@ -116,8 +138,12 @@ class FileContentStore final : public ContentStore {
   // old ones (PruneRuns).
   static bool HoldsAlready(const std::string& path, std::size_t size) {
     struct stat info{};
+    // The kernel's own "now" is some milliseconds old: before the end of a run that has ended.
+    struct timespec times[2]{};
+    clock_gettime(CLOCK_REALTIME, &times[0]);
+    times[1] = times[0];
     return stat(path.c_str(), &info) == 0 && static_cast<std::size_t>(info.st_size) == size &&
-           utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0;
+           utimensat(AT_FDCWD, path.c_str(), times, 0) == 0;
   }
 
   static bool Move(const std::string& from, const std::string& to) {

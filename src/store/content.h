@@ -10,11 +10,13 @@
 #ifndef DOSSIER_STORE_CONTENT_H_
 #define DOSSIER_STORE_CONTENT_H_
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/result.h"
@@ -22,6 +24,8 @@
 namespace dossier::store {
 
 inline constexpr std::size_t kHashDigits = 64;  // of a SHA-256
+// Nobody takes longer from storing a body to the event that names it.
+inline constexpr std::chrono::seconds kNamedWithin{3600};
 
 class ContentStore {
  public:
@@ -34,6 +38,9 @@ class ContentStore {
   virtual Result<std::string> Get(std::string_view sha256) = 0;
   // Absent is success. A reader that has the body open keeps it. Errors: kIo, kPermission.
   virtual Status Remove(std::string_view sha256) = 0;
+  // The same, unless somebody put it since, kNamedWithin ago at most: whoever did is about to name
+  // it. Whether a body was removed.
+  virtual Result<bool> RemoveUnlessPutSince(std::string_view sha256, Clock::Wall since) = 0;
   virtual std::string PathOf(std::string_view sha256) const = 0;
   virtual bool Has(std::string_view sha256) const = 0;
 };

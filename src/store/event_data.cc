@@ -120,6 +120,28 @@ Status CleanEventData(JsonObject& data, std::size_t inline_limit, ContentStore& 
 
 namespace {
 
+bool IsHashDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
+
+}  // namespace
+
+void ForEachHash(std::string_view text, const std::function<void(std::string_view hash)>& see) {
+  std::size_t start = 0;  // behind the last character that is no digit
+  while (start + kHashDigits <= text.size()) {
+    std::size_t end = start + kHashDigits;
+    while (end > start && IsHashDigit(text[end - 1])) --end;
+    if (end > start) {
+      start = end;
+      continue;
+    }
+    end = start + kHashDigits;
+    if (end == text.size() || !IsHashDigit(text[end])) see(text.substr(start, kHashDigits));
+    while (end < text.size() && IsHashDigit(text[end])) ++end;
+    start = end;
+  }
+}
+
+namespace {
+
 // Words of ours, never of a person, a file or a model.
 constexpr std::string_view kKept[] = {"kind",   "conversation", "folder",   "model",
                                       "status", "purpose",      "finish",   "method",
@@ -136,6 +158,9 @@ class Eraser {
   JsonObject Object(const JsonObject& object) {
     JsonObject out;
     for (const auto& [key, value] : object) {
+      // Of a context's copy, which says more of itself than a body does.
+      const auto* hash = key == "sha256" ? value.if_string() : nullptr;
+      if (hash && IsSha256Hex(View(*hash))) bodies_->emplace_back(View(*hash));
       const bool keeps = value.is_string() && IsKept({key.data(), key.size()});
       out[key] = keeps ? value : Value(value);
     }

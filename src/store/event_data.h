@@ -8,6 +8,7 @@
 #ifndef DOSSIER_STORE_EVENT_DATA_H_
 #define DOSSIER_STORE_EVENT_DATA_H_
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,10 @@ Result<Json> MakeBody(std::string_view text, std::size_t inline_limit, ContentSt
 // Errors: kInvalidArgument above kMaxEventDepth; those of ContentStore::Put.
 Status CleanEventData(JsonObject& data, std::size_t inline_limit, ContentStore& content);
 
+// Calls `see` with every row of exactly 64 hex digits in `text`: in the stored data of an event
+// those are the bodies that it names, and more.
+void ForEachHash(std::string_view text, const std::function<void(std::string_view hash)>& see);
+
 // An event's data without its texts: what stays of a run whose words have to go.
 //
 //   Erased erased = EraseTextsOf({{"turn", 1}, {"body", {{"text", "secret"}}}});
@@ -43,7 +48,7 @@ Status CleanEventData(JsonObject& data, std::size_t inline_limit, ContentStore& 
 
 struct Erased {
   JsonObject data;
-  std::vector<std::string> bodies;  // SHA-256 of each body in the content store
+  std::vector<std::string> bodies;  // every SHA-256 that it names: bodies, copies of contexts
 };
 // A body becomes {"bytes": N, "left_out": true}, as --no-log leaves it, but without its hash: that
 // of a short text tells the text. Of other strings those under the names of ids and states stay

@@ -35,6 +35,18 @@ TEST(EraseTextsTest, IdsStatesAndNumbersStayAndAllOtherWordsGo) {  // 3.4: journ
   EXPECT_EQ(erased.bodies, std::vector<std::string>{sha256});
 }
 
+TEST(EraseTextsTest, CopiesOfContextsAreBodies) {
+  const std::string one = Sha256Hex("a context"), two = Sha256Hex("another");
+  const Erased erased = EraseTextsOf(
+      {{"contexts",
+        JsonArray{JsonObject{{"name", "a.txt"}, {"bytes", 9}, {"characters", 9}, {"sha256", one}}}},
+       {"copy", JsonObject{{"name", "a.txt"}, {"sha256", two}}}});
+  EXPECT_EQ(erased.bodies, (std::vector<std::string>{one, two}));
+  EXPECT_EQ(ToJson(Json(erased.data)),
+            R"({"contexts":[{"name":"","bytes":9,"characters":9,"sha256":""}],)"
+            R"("copy":{"name":"","sha256":""}})");
+}
+
 TEST(EraseTextsTest, ErasingTwiceChangesNothingMore) {
   const JsonObject data{{"body", JsonObject{{"text", "x"}}}, {"why", "because"}};
   const Erased once = EraseTextsOf(data);

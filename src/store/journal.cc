@@ -12,6 +12,7 @@
 #include "base/files/file.h"
 #include "base/random.h"
 #include "base/text/ascii.h"
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "store/event_data.h"
@@ -87,7 +88,8 @@ class SqliteJournal final : public Journal {
   ~SqliteJournal() override {
     struct stat log{};
     if (stat((path_ + "-wal").c_str(), &log) == 0 && log.st_size > kLogKept) {
-      static_cast<void>(writer_.EmptyLog());  // else the next one does it
+      static_cast<void>(
+          writer_.EmptyLog(Database::LogInUse::kLeaveIt));  // else the next one does it
     }
   }
 
@@ -186,37 +188,21 @@ class SqliteJournal final : public Journal {
 
   Result<std::vector<RunSummary>> List(std::optional<std::string> status,
                                        std::size_t limit) override {
-    const std::lock_guard lock(read_mutex_);
-    DOSSIER_ASSIGN_OR_RETURN(
-        Statement query,
-        PrepareRead("SELECT run, started, status, question, model, answer, "
-                    "(SELECT MAX(seq) FROM events WHERE run_id = runs.id), "
-                    "COALESCE((SELECT CASE WHEN json_valid(data) THEN "
-                    "COALESCE(json_extract(data, '$.kind'), 'ask') END "
-                    "FROM events WHERE run_id = runs.id AND seq = 1), '?') FROM runs "
-                    "WHERE ?1 = '' OR status = ?1 OR (?1 = 'interrupted' AND status = 'running') "
-                    "ORDER BY started DESC, id DESC LIMIT ?2"));
-    const std::string wanted = status.value_or("");
+    std::vector<RunSummary> runs;
+    if (limit == 0) return runs;
     // Of the runs that say they are running, some are not: how many rows it takes shows as they
     // come.
-    const bool filtered = wanted == kRunning || wanted == kInterrupted;
-    query.With(std::string_view(wanted),
-               std::min<std::size_t>(filtered ? INT32_MAX : limit, INT32_MAX));
-    std::vector<RunSummary> runs;
-    while (runs.size() < limit) {
-      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
-      if (!row) break;
-      RunSummary run{.run = query.Text(0),
-                     .started = query.Text(1),
-                     .question = query.Text(3),
-                     .model = query.Text(4),
-                     .events = query.Int(6),
-                     .answer = query.Text(5),
-                     .kind = query.Text(7)};
-      DOSSIER_ASSIGN_OR_RETURN(run.status, StatusNow(run.run, query.Text(2)));
-      if (wanted.empty() || run.status == wanted) runs.push_back(std::move(run));
-    }
+    const bool filtered = status == kRunning || status == kInterrupted;
+    DOSSIER_RETURN_IF_ERROR(
+        ForNewest(filtered ? INT32_MAX : limit, std::move(status), [&](RunSummary run) {
+          runs.push_back(std::move(run));
+          return runs.size() < limit;
+        }));
     return runs;
+  }
+
+  Status ForEachRun(std::optional<std::string> status, const SeeRun& see) override {
+    return ForNewest(INT32_MAX, std::move(status), see);
   }
 
   Result<std::string> StatusOf(std::string_view run) override {
@@ -310,31 +296,56 @@ class SqliteJournal final : public Journal {
   }
 
   Result<std::size_t> EraseTexts(std::span<const std::string> runs) override {
-    const std::lock_guard lock(write_mutex_);
+    // A connection of its own: what others append meanwhile waits for its short transactions only.
+    DOSSIER_ASSIGN_OR_RETURN(Database db, OpenJournalDatabase(path_));
     // What is overwritten must not stay in free pages of the file, nor in its log.
-    DOSSIER_RETURN_IF_ERROR(writer_.Execute("PRAGMA secure_delete = ON"));
+    DOSSIER_RETURN_IF_ERROR(db.Execute("PRAGMA secure_delete = ON"));
     std::set<std::string> bodies;
-    for (const std::string& run : runs) DOSSIER_RETURN_IF_ERROR(EraseRun(run, &bodies));
-    std::size_t removed = 0;
-    for (const std::string& sha256 : bodies) {
-      DOSSIER_ASSIGN_OR_RETURN(const bool shared, IsReferredTo(sha256));
-      if (shared) continue;
-      DOSSIER_RETURN_IF_ERROR(content_->Remove(sha256));
-      ++removed;
-    }
-    DOSSIER_RETURN_IF_ERROR(writer_.EmptyLog());
+    for (const std::string& run : runs) DOSSIER_RETURN_IF_ERROR(EraseRun(db, run, &bodies));
+    DOSSIER_ASSIGN_OR_RETURN(const std::size_t removed, RemoveUnnamed(db, std::move(bodies)));
+    DOSSIER_RETURN_IF_ERROR(db.EmptyLog(Database::LogInUse::kWait));
     return removed;
   }
 
   ContentStore& content() override { return *content_; }
 
  private:
-  Status EraseRun(std::string_view run, std::set<std::string>* bodies) {
-    DOSSIER_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(writer_));
+  // Of `most` rows, newest first, those of the status, until `see` has seen enough.
+  Status ForNewest(std::size_t most, std::optional<std::string> status, const SeeRun& see) {
+    const std::lock_guard lock(read_mutex_);
     DOSSIER_ASSIGN_OR_RETURN(
         Statement query,
-        writer_.Prepare("SELECT seq, data FROM events "
-                        "WHERE run_id = (SELECT id FROM runs WHERE run = ?) ORDER BY seq"));
+        PrepareRead("SELECT run, started, status, question, model, answer, "
+                    "(SELECT MAX(seq) FROM events WHERE run_id = runs.id), "
+                    "COALESCE((SELECT CASE WHEN json_valid(data) THEN "
+                    "COALESCE(json_extract(data, '$.kind'), 'ask') END "
+                    "FROM events WHERE run_id = runs.id AND seq = 1), '?') FROM runs "
+                    "WHERE ?1 = '' OR status = ?1 OR (?1 = 'interrupted' AND status = 'running') "
+                    "ORDER BY started DESC, id DESC LIMIT ?2"));
+    const std::string wanted = status.value_or("");
+    query.With(std::string_view(wanted), std::min<std::size_t>(most, INT32_MAX));
+    while (true) {
+      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+      if (!row) return {};
+      RunSummary run{.run = query.Text(0),
+                     .started = query.Text(1),
+                     .question = query.Text(3),
+                     .model = query.Text(4),
+                     .events = query.Int(6),
+                     .answer = query.Text(5),
+                     .kind = query.Text(7)};
+      DOSSIER_ASSIGN_OR_RETURN(run.status, StatusNow(run.run, query.Text(2)));
+      if (!wanted.empty() && run.status != wanted) continue;
+      if (!see(std::move(run))) return {};
+    }
+  }
+
+  Status EraseRun(Database& db, std::string_view run, std::set<std::string>* bodies) {
+    DOSSIER_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(db));
+    DOSSIER_ASSIGN_OR_RETURN(
+        Statement query,
+        db.Prepare("SELECT seq, data FROM events "
+                   "WHERE run_id = (SELECT id FROM runs WHERE run = ?) ORDER BY seq"));
     query.With(run);
     std::vector<std::pair<std::int64_t, std::string>> erased;
     while (true) {
@@ -349,24 +360,64 @@ class SqliteJournal final : public Journal {
     }
     DOSSIER_ASSIGN_OR_RETURN(
         Statement update,
-        writer_.Prepare("UPDATE events SET data = ? "
-                        "WHERE run_id = (SELECT id FROM runs WHERE run = ?) AND seq = ?"));
+        db.Prepare("UPDATE events SET data = ? "
+                   "WHERE run_id = (SELECT id FROM runs WHERE run = ?) AND seq = ?"));
     for (const auto& [seq, json] : erased) {
       DOSSIER_RETURN_IF_ERROR(update.With(std::string_view(json), run, seq).Done());
     }
-    DOSSIER_ASSIGN_OR_RETURN(
-        Statement summary,
-        writer_.Prepare("UPDATE runs SET question = ?, answer = '' WHERE run = ?"));
+    DOSSIER_ASSIGN_OR_RETURN(Statement summary,
+                             db.Prepare("UPDATE runs SET question = ?, answer = '' WHERE run = ?"));
     DOSSIER_RETURN_IF_ERROR(summary.With(kDeleted, run).Done());
     return transaction.Commit();
   }
 
-  // Whether an event needs the body still; a memo that does only forgets its result (Memo).
-  // A look at all of the journal: nobody waits for a deletion.
-  Result<bool> IsReferredTo(const std::string& sha256) {
+  // Removes those that no event needs any more; a memo that does only forgets its result (Memo).
+  // The last look and the removal are one transaction: no event comes in between that names a body.
+  // One that was put since the erased runs ended is left to whoever is about to name it.
+  Result<std::size_t> RemoveUnnamed(Database& db, std::set<std::string> bodies) {
+    std::map<std::string, std::int64_t> seen;
+    DOSSIER_RETURN_IF_ERROR(KeepNamed(db, &seen, &bodies));  // all, while others append
+    DOSSIER_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(db));
+    DOSSIER_RETURN_IF_ERROR(KeepNamed(db, &seen, &bodies));  // what they appended
     DOSSIER_ASSIGN_OR_RETURN(
-        Statement query, writer_.Prepare("SELECT 1 FROM events WHERE instr(data, ?) > 0 LIMIT 1"));
-    return query.With(std::string_view(sha256)).Step();
+        Statement query,
+        db.Prepare("SELECT MAX(started, (SELECT time FROM events WHERE run_id = runs.id "
+                   "ORDER BY seq DESC LIMIT 1)) AS ended FROM runs WHERE question = ? "
+                   "ORDER BY ended DESC LIMIT 1"));
+    DOSSIER_RETURN_IF_ERROR(query.With(kDeleted).Step());
+    const Clock::Wall ended = ParseTime(query.Text(0)).value_or(Clock::Wall());
+    std::size_t removed = 0;
+    for (const std::string& sha256 : bodies) {
+      // Times of events are cut to milliseconds.
+      DOSSIER_ASSIGN_OR_RETURN(const bool gone,
+                               content_->RemoveUnlessPutSince(sha256, ended + Millis(1)));
+      removed += gone ? 1 : 0;
+    }
+    return removed;
+  }
+
+  // Takes those out of `bodies` that an event names, of the events behind those that were `seen` of
+  // each run.
+  static Status KeepNamed(Database& db, std::map<std::string, std::int64_t>* seen,
+                          std::set<std::string>* bodies) {
+    DOSSIER_ASSIGN_OR_RETURN(Statement runs, db.Prepare("SELECT id, run FROM runs"));
+    DOSSIER_ASSIGN_OR_RETURN(
+        Statement events,
+        db.Prepare("SELECT seq, data FROM events WHERE run_id = ? AND seq > ? ORDER BY seq"));
+    while (!bodies->empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(const bool run, runs.Step());
+      if (!run) break;
+      std::int64_t& last = (*seen)[runs.Text(1)];
+      events.With(runs.Int(0), last);
+      while (true) {
+        DOSSIER_ASSIGN_OR_RETURN(const bool event, events.Step());
+        if (!event) break;
+        last = events.Int(0);
+        ForEachHash(events.View(1),
+                    [&](std::string_view hash) { bodies->erase(std::string(hash)); });
+      }
+    }
+    return {};
   }
 
   struct RunState {

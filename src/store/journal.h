@@ -108,6 +108,10 @@ class Journal {
 
   virtual Result<std::vector<RunSummary>> List(std::optional<std::string> status,
                                                std::size_t limit) = 0;
+  // Every run of that status (all, if it is unset), newest first, until `see`, which must not call
+  // this journal, says that it has seen enough (false).
+  using SeeRun = std::function<bool(RunSummary run)>;
+  virtual Status ForEachRun(std::optional<std::string> status, const SeeRun& see) = 0;
   // RunSummary::status of one run. Errors: kNotFound.
   virtual Result<std::string> StatusOf(std::string_view run) = 0;
   // The id that `prefix` stands for; `last` is the newest run. Errors: kNotFound, with the
@@ -127,8 +131,9 @@ class Journal {
 
   // Takes every text out of these runs: bodies, questions, answers, what tools were called with.
   // Ids, states, numbers and times stay, so that lists and sums still hold. A body in content()
-  // that no other run refers to is removed. Runs that are not there are passed over. Returns how
-  // many bodies were removed from content(). Errors: as Append.
+  // that no other run refers to, or was just putting, is removed. Runs that are not there are
+  // passed over. Returns how many bodies were removed from content(). Errors: as Append; kLocked: a
+  // reader keeps the texts in the log.
   virtual Result<std::size_t> EraseTexts(std::span<const std::string> runs) = 0;
 
   virtual ContentStore& content() = 0;

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <thread>
@@ -211,6 +212,55 @@ TEST_F(JournalTest, ErasedRunsKeepTheirStoryButNoneOfTheirWords) {  // CON 3.4: 
   EXPECT_NE(bytes.find("another one"), bytes.npos);
 }
 
+// CON 3.4: a run that begins meanwhile has its body there already, and names it a moment later.
+TEST_F(JournalTest, ABodyThatAnotherRunIsAboutToNameStays) {
+  auto journal = Open();
+  const std::string shared(5000, 'y');
+  const auto sent = [&](const std::string& run) {
+    return journal->Append(run, 0, "request.sent", {{"messages", *journal->Body(shared)}});
+  };
+  std::vector<std::string> runs;
+  for (const char* question : {"a", "b", "c"}) {
+    runs.push_back(*journal->StartRun({{"question", question}}));
+  }
+  ASSERT_THAT(sent(runs[0]), Succeeds());
+  const std::string ended = journal->Events(runs[0])->back().time;
+  const auto until_it_is_over = [](const std::string& time) {
+    while (FormatTime(std::chrono::system_clock::now() - Millis(1)) <= time) continue;
+  };
+  until_it_is_over(ended);
+  const Json body = *journal->Body(shared);
+  EXPECT_EQ(*journal->EraseTexts(std::span(runs).first(1)), 0u);
+  ASSERT_THAT(journal->Append(runs[1], 0, "request.sent", {{"messages", body}}), Succeeds());
+  EXPECT_EQ(*journal->ReadBody(body), shared);
+  ASSERT_THAT(sent(runs[2]), Succeeds());
+  // In whichever order they go: the last one takes it along.
+  EXPECT_EQ(*journal->EraseTexts(std::span(runs).subspan(2)), 0u);
+  EXPECT_EQ(*journal->ReadBody(body), shared);
+  EXPECT_EQ(*journal->EraseTexts(std::span(runs).subspan(1, 1)), 1u);
+}
+
+// CON 3.4: whoever reads sees the old state, which lies in the log.
+TEST_F(JournalTest, AnErasedTextIsNotInTheLogThoughSomebodyWasReading) {
+  auto journal = Open();
+  const std::string run = *journal->StartRun({{"question", "a private question"}});
+  auto reader = *Database::Open(Path() + "/journal.db");
+  ASSERT_THAT(reader.Execute("BEGIN"), Succeeds());
+  ASSERT_THAT(reader.QueryInt("SELECT COUNT(*) FROM events"), Succeeds());
+  std::atomic<bool> erased = false;
+  std::thread eraser([&] {
+    const std::vector<std::string> runs{run};
+    EXPECT_THAT(journal->EraseTexts(runs), Succeeds());
+    erased = true;
+    EXPECT_THAT(*ReadFile(Path() + "/journal.db-wal"),
+                ::testing::Not(HasSubstr("a private question")));
+  });
+  while (!erased && journal->List({}, 1)->front().question != "(deleted)")
+    std::this_thread::yield();
+  ASSERT_THAT(reader.Execute("COMMIT"), Succeeds());
+  eraser.join();
+}
+
 TEST_F(JournalTest, TheListShowsTheNewestFirstWithStatusAndAnswer) {
   auto journal = Open();
   const std::string first = *journal->StartRun(
@@ -236,6 +286,16 @@ TEST_F(JournalTest, TheListShowsTheNewestFirstWithStatusAndAnswer) {
   EXPECT_EQ(all->at(1).events, 2);
   EXPECT_EQ(journal->List("final", 10)->size(), 1u);
   EXPECT_EQ(journal->List({}, 1)->size(), 1u);
+  std::vector<std::string> seen;
+  for (const bool on : {false, true}) {
+    ASSERT_THAT(journal->ForEachRun({},
+                                    [&](const RunSummary& run) {
+                                      seen.push_back(run.run);
+                                      return on;
+                                    }),
+                Succeeds());
+  }
+  EXPECT_THAT(seen, ElementsAre(second, second, first));
   ASSERT_THAT(journal->Append(first, 0, "run.resumed", {}), Succeeds());
   EXPECT_EQ(journal->List("running", 10)->size(), 2u);
 }

@@ -13,9 +13,9 @@
 
 #include "base/files/file.h"
 #include "base/random.h"
-#include "base/text/ascii.h"
 #include "base/text/parse.h"
 #include "store/content.h"
+#include "store/event_data.h"
 #include "store/journal_file.h"
 #include "store/sqlite.h"
 
@@ -26,31 +26,10 @@ namespace fs = std::filesystem;
 
 constexpr auto kNobody = std::numeric_limits<std::int64_t>::min();
 constexpr auto kAlive = std::numeric_limits<std::int64_t>::max();
-// Nobody takes longer from storing a body to the event that names it.
-constexpr std::int64_t kGrace = 3600;  // seconds
+constexpr std::int64_t kGrace = kNamedWithin.count();  // seconds
 // Below a limit of bytes by so much, so that not every run has to make room.
 constexpr std::uint64_t kRoomShare = 10;
 constexpr std::int64_t kWorthVacuum = 256;  // pages
-
-bool IsHashDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
-
-// Calls `see` with every row of exactly 64 hex digits in `text`.
-template <typename See>
-void ForEachHash(std::string_view text, const See& see) {
-  std::size_t start = 0;  // behind the last character that is no digit
-  while (start + kHashDigits <= text.size()) {
-    std::size_t end = start + kHashDigits;
-    while (end > start && IsHashDigit(text[end - 1])) --end;
-    if (end > start) {
-      start = end;
-      continue;
-    }
-    end = start + kHashDigits;
-    if (end == text.size() || !IsHashDigit(text[end])) see(text.substr(start, kHashDigits));
-    while (end < text.size() && IsHashDigit(text[end])) ++end;
-    start = end;
-  }
-}
 
 struct StoredRun {
   std::int64_t id = 0;
@@ -292,7 +271,7 @@ class Pruner {
     DOSSIER_ASSIGN_OR_RETURN(const std::int64_t pages, db.QueryInt("PRAGMA page_count"));
     DOSSIER_ASSIGN_OR_RETURN(const std::int64_t unused, db.QueryInt("PRAGMA freelist_count"));
     if (unused > kWorthVacuum && unused > pages / 4) static_cast<void>(db.Execute("VACUUM"));
-    return db.EmptyLog();
+    return db.EmptyLog(Database::LogInUse::kLeaveIt);
   }
 
   const std::string& folder_;

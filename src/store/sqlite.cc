@@ -14,6 +14,8 @@
 namespace dossier::store {
 namespace {
 
+constexpr Millis kLogNap{10};
+
 std::string FileOf(sqlite3* db) {
   const char* file = db ? sqlite3_db_filename(db, "main") : nullptr;
   return file && *file ? file : "database";
@@ -204,11 +206,23 @@ Status Database::KeepLogAtClose() {
   return {};
 }
 
-Status Database::EmptyLog() {
-  sqlite3_busy_handler(db_.get(), nullptr, nullptr);
-  Status done = Execute("PRAGMA wal_checkpoint(TRUNCATE)");
-  sqlite3_busy_handler(db_.get(), OnBusy, busy_wait_.get());
-  return done;
+Status Database::EmptyLog(LogInUse in_use) {
+  // With a handler SQLite would wait for readers with the lock of writers in its hands.
+  const auto until = std::chrono::steady_clock::now() + busy_wait_->limit;
+  while (true) {
+    sqlite3_busy_handler(db_.get(), nullptr, nullptr);
+    const auto busy = QueryInt("PRAGMA wal_checkpoint(TRUNCATE)");
+    sqlite3_busy_handler(db_.get(), OnBusy, busy_wait_.get());
+    if (!busy) return tl::unexpected(busy.error());
+    if (*busy == 0 || in_use == LogInUse::kLeaveIt) return {};
+    if (std::chrono::steady_clock::now() >= until) {
+      return MakeError(ErrorCode::kLocked,
+                       "{0}: somebody is reading it, so {0}-wal still holds what was removed; try "
+                       "again",
+                       FileOf(db_.get()));
+    }
+    std::this_thread::sleep_for(kLogNap);
+  }
 }
 
 std::int64_t Database::changes() const { return sqlite3_changes64(db_.get()); }

@@ -122,8 +122,11 @@ class Database {
   // Leaves the write-ahead log as it is when the last connection closes: moving it into the file
   // costs syncs, and the next opener reads it anyway.
   Status KeepLogAtClose();
-  // Moves the log into the file and empties it, if no other connection is in the way.
-  Status EmptyLog();
+  // Moves the log into the file and empties it. kLeaveIt: not if another connection is in the way.
+  // kWait: waits for others as a statement does, without holding writers up meanwhile. Errors:
+  // kLocked, if somebody reads longer than that.
+  enum class LogInUse : std::uint8_t { kLeaveIt, kWait };
+  Status EmptyLog(LogInUse in_use);
   // Rows that the last INSERT, UPDATE or DELETE changed.
   std::int64_t changes() const;
   // The rowid of the last row inserted.

@@ -77,5 +77,21 @@ TEST(SqliteTest, AHeldLockIsWaitedForAsLongAsAskedAndNoFileIsMadeUnasked) {
   EXPECT_FALSE(Exists(t.folder.path() + "/absent.db"));
 }
 
+TEST(SqliteTest, ALogThatSomebodyReadsIsNotSaidToBeEmpty) {
+  const TempFolder folder = *TempFolder::Make("sqlite");
+  const std::string path = folder.path() + "/t.db";
+  auto db = *Database::Open(path, {.busy_wait = Millis(20)});
+  ASSERT_THAT(db.Execute("PRAGMA journal_mode = WAL; CREATE TABLE t(x)"), Succeeds());
+  auto reader = *Database::Open(path);
+  ASSERT_THAT(reader.Execute("BEGIN"), Succeeds());
+  ASSERT_THAT(reader.QueryInt("SELECT COUNT(*) FROM t"), Succeeds());
+  ASSERT_THAT(db.Execute("INSERT INTO t VALUES(1)"), Succeeds());
+  EXPECT_THAT(db.EmptyLog(Database::LogInUse::kLeaveIt), Succeeds());
+  EXPECT_THAT(db.EmptyLog(Database::LogInUse::kWait), FailsWith(ErrorCode::kLocked, "-wal"));
+  ASSERT_THAT(reader.Execute("COMMIT"), Succeeds());
+  EXPECT_THAT(db.EmptyLog(Database::LogInUse::kWait), Succeeds());
+  EXPECT_EQ(ReadFile(path + "-wal")->size(), 0u);
+}
+
 }  // namespace
 }  // namespace dossier::store

@@ -35,6 +35,7 @@ class FullJournal final : public store::Journal {
   Result<std::vector<store::RunSummary>> List(std::optional<std::string>, std::size_t) override {
     return std::vector<store::RunSummary>();
   }
+  Status ForEachRun(std::optional<std::string>, const SeeRun&) override { return {}; }
   Result<std::string> StatusOf(std::string_view) override { return std::string("running"); }
   Result<std::string> Resolve(std::string_view run) override { return std::string(run); }
   Result<std::vector<store::Event>> Events(std::string_view) override {

@@ -283,6 +283,16 @@ std::vector<KnownContext> ContextStore::List() const {
   return out;
 }
 
+Status ContextStore::Drop(const JsonArray& documents, Clock::Wall until) {
+  const std::string id = IdOf(documents);
+  const auto record = Look(id);
+  if (!record || !record->paths.empty() || record->used > until) return {};
+  DOSSIER_RETURN_IF_ERROR(RemoveAll(FolderOf(id)));
+  const std::lock_guard lock(mutex_);
+  std::erase_if(open_, [&](const auto& open) { return open->id == id; });
+  return {};
+}
+
 Result<std::vector<std::string>> ContextStore::Collect(std::chrono::hours unused,
                                                        std::size_t most) {
   const Clock::Wall now = options_.clock->WallNow();

@@ -84,6 +84,9 @@ class ContextStore {
   bool Added(std::string_view id) const;
   // Most recently used first; damaged records are passed over.
   std::vector<KnownContext> List() const;
+  // Drops the one of texts that has these documents (name, sha256), unless somebody opened it after
+  // `until`. There is none: success.
+  Status Drop(const JsonArray& documents, Clock::Wall until);
   // Drops what was not used for `unused`, and the least recently used beyond the newest `most`.
   // Returns the ids.
   Result<std::vector<std::string>> Collect(std::chrono::hours unused, std::size_t most);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <future>
+#include <thread>
 
 #include "base/files/file.h"
 #include "base/random.h"
@@ -322,6 +323,29 @@ TEST(DayBudgetTest, SaysWhetherASumIsSpentOrHeld) {
   EXPECT_EQ(budget.NothingLeft("this day"), "the sum of this day ($1.00) is used up");
 }
 
+class SetClock final : public Clock {
+ public:
+  Steady Now() const override { return {}; }
+  Wall WallNow() const override { return now; }
+  Wall now = Wall(std::chrono::seconds(1'800'000'000));
+};
+
+// SRV-40: midnight comes while a request is at work.
+TEST(DayBudgetTest, WhatWasHeldYesterdayIsNotGivenBackToday) {
+  const auto folder = TempFolder::Make();
+  const auto clock = std::make_shared<SetClock>();
+  DayBudget budget(folder->path(), 10.0, clock);
+  const auto late = *budget.Hold(6.0, {});
+  clock->now += std::chrono::hours(24);
+  const auto today = *budget.Hold(9.0, {});
+  budget.Settle(today, 9.0);
+  budget.Settle(late, 0.1);
+  EXPECT_NEAR(**budget.Left(), 0.9, 1e-9);
+  const auto last = *budget.Hold(std::nullopt, {});
+  budget.Settle(last, 0);
+  EXPECT_NEAR(**budget.Left(), 0.9, 1e-9);
+}
+
 class KeyRingTest : public ::testing::Test {
  protected:
   KeyRingTest() : folder_(TempFolder::Make()) {}
@@ -351,6 +375,27 @@ TEST_F(KeyRingTest, SecretsAreShownOnceAndKnownByTheirHash) {
   ASSERT_TRUE(RevokeKey(path(), "ann"));
   EXPECT_FALSE(ring->Find("Bearer " + *secret));  // at once, without a restart
   EXPECT_THAT(RevokeKey(path(), "bob"), FailsWith(ErrorCode::kNotFound, "bob"));
+}
+
+// SRV-40: processes that change the file at once.
+TEST_F(KeyRingTest, NoKeyIsLostAndNoneComesBack) {
+  constexpr int kAtOnce = 8;
+  const auto at_once = [](const std::function<void(int)>& change) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kAtOnce; ++i) threads.emplace_back(change, i);
+    for (std::thread& thread : threads) thread.join();
+  };
+  at_once([&](int i) {
+    EXPECT_TRUE(AddKey(path(), {.name = fmt::format("old{}", i)}, *SystemClock()));
+  });
+  EXPECT_EQ(ReadKeys(path())->size(), 8u);
+  at_once([&](int i) {
+    EXPECT_TRUE(RevokeKey(path(), fmt::format("old{}", i)));
+    EXPECT_TRUE(AddKey(path(), {.name = fmt::format("new{}", i)}, *SystemClock()));
+  });
+  const auto keys = *ReadKeys(path());
+  EXPECT_EQ(keys.size(), 8u);
+  for (const ServerKey& key : keys) EXPECT_THAT(key.name, StartsWith("new"));
 }
 
 TEST_F(KeyRingTest, FilesThatOthersMayReadOrThatAreDamagedAreRefused) {

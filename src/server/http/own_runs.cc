@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text/parse.h"
 #include "base/text/text.h"
 #include "server/http/stored_runs.h"
 #include "server/run_table.h"
+#include "store/event_data.h"
 #include "store/run_states.h"
 
 namespace dossier::server {
 namespace {
 
-constexpr std::size_t kMostListed = 2'000;
+constexpr std::string_view kTextName = "context.txt";  // of a run's own text
 constexpr Millis kJournalLook{100};  // between looks for new events of another process
 constexpr std::chrono::hours kUntilItEnds{24 * 365};
 
@@ -23,28 +25,27 @@ class OwnRunsOf final : public StoredRuns {
 
   Result<RunsPage> List(const ServerKey& key, const RunsWish& wish) override {
     DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
-    DOSSIER_ASSIGN_OR_RETURN(
-        const auto runs,
-        journal->List(wish.status.empty() ? std::nullopt : std::optional<std::string>(wish.status),
-                      kMostListed));
+    const auto status =
+        wish.status.empty() ? std::nullopt : std::optional<std::string>(wish.status);
     const std::string wanted = ToLowerAscii(wish.text);
     bool begun = wish.cursor.empty();
     RunsPage page;
-    for (const store::RunSummary& run : runs) {
+    DOSSIER_RETURN_IF_ERROR(journal->ForEachRun(status, [&](const store::RunSummary& run) {
       if (!begun) {
         begun = run.run == wish.cursor;
-        continue;
+        return true;
       }
-      if (!wish.since.empty() && run.started < wish.since) break;
-      if (!shared_.owners.Sees(key, run.run)) continue;
+      if (!wish.since.empty() && run.started < wish.since) return false;
+      if (!shared_.owners.Sees(key, run.run)) return true;
       const std::string text = ToLowerAscii(run.question + "\n" + run.answer + "\n" + run.run);
-      if (!wanted.empty() && text.find(wanted) == text.npos) continue;
+      if (!wanted.empty() && text.find(wanted) == text.npos) return true;
       if (page.runs.size() == wish.limit) {
         page.next = TextAt(page.runs.back(), "run");
-        break;
+        return false;
       }
       page.runs.push_back(store::SummaryJson(run));
-    }
+      return true;
+    }));
     return page;
   }
 
@@ -106,10 +107,11 @@ class OwnRunsOf final : public StoredRuns {
   Status Begin(AskWish wish, const std::string& text, const ServerKey& key,
                const Begun& begun) override {
     if (wish.context.empty()) {
-      DOSSIER_ASSIGN_OR_RETURN(const auto opened,
-                               shared_.workspace.contexts().Add(
-                                   {{.path = {}, .text = text, .name = "context.txt", .notes = {}}},
-                                   "", {}, shared_.stopping));
+      DOSSIER_ASSIGN_OR_RETURN(
+          const auto opened,
+          shared_.workspace.contexts().Add(
+              {{.path = {}, .text = text, .name = std::string(kTextName), .notes = {}}}, "", {},
+              shared_.stopping));
       wish.context = opened->id;
     }
     const WorkspaceOptions& options = shared_.workspace.options();
@@ -148,12 +150,34 @@ class OwnRunsOf final : public StoredRuns {
       return MakeError(ErrorCode::kLocked, "this run is at work; cancel it first");
     }
     DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
+    DOSSIER_ASSIGN_OR_RETURN(const store::Event started, journal->EventAt(run, 1));
     const std::vector<std::string> one{run};
-    DOSSIER_RETURN_IF_ERROR(journal->EraseTexts(one));
+    const auto erased = journal->EraseTexts(one);
+    // In any case: a second deletion would not find it.
+    DOSSIER_RETURN_IF_ERROR(DropText(*journal, started.data));
+    DOSSIER_RETURN_IF_ERROR(erased);
     return OrderReply{200, {{"run", run}, {"deleted", true}}};
   }
 
  private:
+  // The context that Begin made of the text of this run, if no other run is over the same one.
+  Status DropText(store::Journal& journal, const JsonObject& started) {
+    const Json* contexts = dossier::Find(started, "contexts");
+    const bool one = contexts && contexts->is_array() && contexts->get_array().size() == 1;
+    if (!one || TextAt(contexts->get_array()[0], "name") != kTextName ||
+        journal.content().Has(TextAt(contexts->get_array()[0], "sha256"))) {
+      return {};
+    }
+    // Opened since the newest run that is deleted began, it is of a run that is just beginning.
+    std::string began;
+    DOSSIER_RETURN_IF_ERROR(journal.ForEachRun({}, [&](const store::RunSummary& run) {
+      if (run.question == store::kDeleted) began = run.started;
+      return began.empty();
+    }));
+    return shared_.workspace.contexts().Drop(contexts->get_array(),
+                                             ParseTime(began).value_or(Clock::Wall()));
+  }
+
   std::string StatusOf(const std::string& run) {
     const auto journal = shared_.workspace.Journal();
     return journal ? (*journal)->StatusOf(run).value_or("") : "";

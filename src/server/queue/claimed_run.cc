@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/files/file.h"
 #include "base/text/text.h"
 #include "model/client/gate.h"
 #include "store/postgres/blobs.h"
@@ -15,6 +16,7 @@ namespace dossier::server {
 namespace {
 
 constexpr Millis kAgain{200};  // between tries while the database is away
+constexpr std::size_t kProbeBytes = 64u << 10;
 
 class NobodyWatches final : public ask::EventSink {
   void OnEvent(const store::Event&) override {}
@@ -92,6 +94,16 @@ auto Caught(const Step& step) -> decltype(step()) {
 }
 
 }  // namespace
+
+Status CheckCache(const std::string& folder) {
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
+  const std::string probe = fmt::format("{}/probe-{}", folder, RandomHex(16));
+  const Status written = WriteFileAtomic(probe, std::string(kProbeBytes, '0'), 0600);
+  ::unlink(probe.c_str());
+  if (written) return {};
+  return MakeError(written.error().code, "nothing can be kept in {}: {}", folder,
+                   written.error().message);
+}
 
 ClaimedRun::~ClaimedRun() {
   const std::string path = setting_.cache_folder + "/" + journal_name_;
@@ -192,17 +204,25 @@ bool ClaimedRun::EndAsRecorded(store::RunQueue& queue, const Loaded& loaded) {
   return true;
 }
 
-// A run that failed where no code can be run is not to blame: whether that is so is asked of the
-// sandbox, as no error of the run tells.
-std::optional<Error> ClaimedRun::SandboxFault(const Loaded& loaded,
-                                              const Result<ask::Outcome>& outcome) {
+// A run that failed where nothing can be kept or no code can be run is not to blame: whether that
+// is so is asked of cache and sandbox, as no error of the run tells.
+std::optional<ClaimedRun::Fault> ClaimedRun::MachineFault(const Result<Loaded>& loaded,
+                                                          const Result<ask::Outcome>& outcome) {
+  constexpr std::string_view kKeeps = "cannot keep its texts", kRuns = "cannot run its code";
   const bool failed = !outcome || outcome->status == ask::RunStatus::kFailed;
-  if (!failed || loaded.ask.wish.mode == ask::Mode::kDirect || lease_->token().cancelled()) {
-    return std::nullopt;
+  if (!failed || lease_->token().cancelled()) return std::nullopt;
+  if (const Status writes = CheckCache(setting_.cache_folder); !writes) {
+    return Fault{kKeeps, writes.error()};
   }
+  if (!loaded) {
+    // There is room for a little, and none for its texts.
+    const bool full = loaded.error().code == ErrorCode::kIo;
+    return full ? std::optional(Fault{kKeeps, loaded.error()}) : std::nullopt;
+  }
+  if (loaded->ask.wish.mode == ask::Mode::kDirect) return std::nullopt;
   const Status works = setting_.workspace.CheckSandbox(lease_->token());
   if (works || lease_->token().cancelled()) return std::nullopt;
-  return works.error();
+  return Fault{kRuns, works.error()};
 }
 
 void ClaimedRun::End(store::RunQueue& queue, const Result<ask::Outcome>& outcome) {
@@ -240,7 +260,6 @@ void ClaimedRun::Work(store::RunQueue& queue) {
   }
   Result<ask::Outcome> outcome = tl::unexpected(loaded ? Error() : loaded.error());
   Status written;
-  std::optional<Error> broken;
   if (loaded) {
     const auto events = static_cast<std::int64_t>(loaded->events.size());
     const std::shared_ptr<store::Journal> journal =
@@ -249,15 +268,15 @@ void ClaimedRun::Work(store::RunQueue& queue) {
     // All that was recorded is there before the run is said to have ended, and before its bodies
     // go.
     written = setting_.writer.Flush(*lease_);
-    broken = SandboxFault(*loaded, outcome);
   }
+  const auto broken = MachineFault(loaded, outcome);
   if (lease_->IsOver()) lease_->Lose("the lease was over before the run ended");
   if (!written || lease_->lost()) {
     return setting_.say(fmt::format("{}: {}", lease_->claim().run, lease_->error().message));
   }
   if (!broken) return End(queue, outcome);
-  setting_.breaks(*broken);
-  Leave(queue, "cannot run its code", *broken);
+  setting_.breaks(broken->error);
+  Leave(queue, broken->what, broken->error);
 }
 
 }  // namespace dossier::server

@@ -31,10 +31,15 @@ struct ClaimSetting {
   store::EventWriter& writer;
   std::string cache_folder, version;
   std::function<void(std::string_view line)> say;
-  // A run was left to others: this model cannot be opened here, or no code can be run here.
+  // A run was left to others: this model cannot be opened here, or sandbox or cache are broken
+  // here.
   std::function<void(const std::string& model)> lacks;
   std::function<void(const Error& error)> breaks;
 };
+
+// Makes the folder if needed, and writes a little in it. Errors: kIo, kPermission, kNotFound,
+// naming the folder.
+Status CheckCache(const std::string& folder);
 
 class ClaimedRun {
  public:
@@ -56,7 +61,12 @@ class ClaimedRun {
   Result<Loaded> Load(store::RunQueue& queue);
   Result<ask::Outcome> Answer(const Loaded& loaded, const std::shared_ptr<store::Journal>& journal);
   void Leave(store::RunQueue& queue, std::string_view lacking, const Error& error);
-  std::optional<Error> SandboxFault(const Loaded& loaded, const Result<ask::Outcome>& outcome);
+  struct Fault {
+    std::string_view what;
+    Error error;
+  };
+  std::optional<Fault> MachineFault(const Result<Loaded>& loaded,
+                                    const Result<ask::Outcome>& outcome);
   bool EndAsRecorded(store::RunQueue& queue, const Loaded& loaded);
   void End(store::RunQueue& queue, const Result<ask::Outcome>& outcome);
   Status Patiently(const std::function<Status()>& step) const;

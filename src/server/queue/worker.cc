@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "base/task_group.h"
 #include "server/queue/claimed_run.h"
+#include "store/journal_file.h"
 #include "store/postgres/run_queue.h"
 #include "store/postgres/shared_journal.h"
 
@@ -30,7 +31,7 @@ constexpr Millis kTick{200};        // how exactly the end of a lease is seen on
 constexpr Millis kBehindLease{20};  // what is due now is due for the database a moment later
 constexpr Millis kDatabaseAway{1'000};
 constexpr std::chrono::minutes kTryModelAgain{1};  // a model that could not be opened
-constexpr std::chrono::minutes kTrySandboxAgain{1};
+constexpr std::chrono::minutes kTryMachineAgain{1};
 constexpr std::chrono::hours kLeftBehind{48};
 constexpr std::chrono::minutes kFresh{10};  // a text that was used so lately stays cached
 
@@ -40,8 +41,16 @@ std::string WorkerId() {
   return fmt::format("{}-{}-{}", *host ? host : "host", getpid(), RandomHex(6));
 }
 
-// The oldest texts go, until the rest fits. Best effort: what cannot be removed stays.
+// Held by each run that is at work over the folder, in whatever process.
+Result<store::LiveRuns> Users(const std::string& folder) {
+  return store::LiveRuns::Open(folder + "/in-use");
+}
+
+// The oldest texts go, until the rest fits, where no worker is at work: a run reads what it fetched
+// to its end. Best effort: what cannot be removed stays.
 void PruneCache(const std::string& folder, std::uint64_t most) {
+  const auto users = Users(folder);
+  if (!users || !users->BeAlone()) return;
   struct Cached {
     fs::path path;
     fs::file_time_type used;
@@ -92,7 +101,7 @@ class Worker {
                  [this](const Error& error) { Breaks(error); }} {}
 
   Status Run() {
-    DOSSIER_RETURN_IF_ERROR(MakeFolders(options_.cache_folder, 0700));
+    DOSSIER_RETURN_IF_ERROR(CheckCache(options_.cache_folder));
     DOSSIER_ASSIGN_OR_RETURN(queue_, RunQueue::Open(options_.store));
     // A worker without a model would take every run of the queue, and answer none.
     DOSSIER_RETURN_IF_ERROR(setting_.workspace.Model("", stop_));
@@ -131,12 +140,16 @@ class Worker {
     const std::lock_guard lock(mutex_);
     lacking_[model] = std::chrono::steady_clock::now() + kTryModelAgain;
   }
-  // From here on no run is taken until the sandbox works again: the queue would come round to this
-  // worker without end.
+  // From here on no run is taken until sandbox and cache work again: the queue would come round to
+  // this worker without end.
   void Breaks(const Error& error) {
     const std::lock_guard lock(mutex_);
     broken_ = error;
-    rests_until_ = std::chrono::steady_clock::now() + kTrySandboxAgain;
+    rests_until_ = std::chrono::steady_clock::now() + kTryMachineAgain;
+  }
+  Status CheckMachine() const {
+    DOSSIER_RETURN_IF_ERROR(CheckCache(options_.cache_folder));
+    return setting_.workspace.CheckSandbox(stop_);
   }
   bool MayTake() {
     {
@@ -144,13 +157,13 @@ class Worker {
       if (!broken_) return true;
       if (std::chrono::steady_clock::now() < rests_until_) return false;
     }
-    if (const Status works = setting_.workspace.CheckSandbox(stop_); !works) {
+    if (const Status works = CheckMachine(); !works) {
       if (stop_.cancelled()) return false;
       Breaks(works.error());
-      Say("no run is taken: the sandbox fails: " + works.error().message);
+      Say("no run is taken: " + works.error().message);
       return false;
     }
-    Say("the sandbox works again");
+    Say("this machine works again");
     const std::lock_guard lock(mutex_);
     broken_.reset();
     return true;
@@ -206,6 +219,8 @@ class Worker {
     tasks_.RunOrDo([this, lease] {
       auto queue = TakeQueue(*lease);
       if (queue) {
+        const auto users = Users(options_.cache_folder);
+        if (users) users->Join();
         ClaimedRun(setting_, lease).Work(*queue);
       }
       Ended(lease, std::move(queue));
@@ -316,7 +331,7 @@ class Worker {
   std::vector<std::shared_ptr<Lease>> leases_;
   std::vector<std::unique_ptr<RunQueue>> idle_;
   std::map<std::string, Clock::Steady> lacking_;  // models, and when each is tried again
-  std::optional<Error> broken_;                   // what the sandbox says
+  std::optional<Error> broken_;                   // what is wrong with this machine
   Clock::Steady rests_until_;                     // until it is tried again
   std::shared_ptr<CancelSource> wake_;
   TaskGroup tasks_;  // last: joined before the rest goes

@@ -57,7 +57,10 @@ Status PutBlob(PostgresConnection& connection, std::string_view sha256, std::str
 }
 
 Status FetchBlob(PostgresConnection& connection, std::string_view sha256, ContentStore& content) {
-  if (content.Has(sha256) && content.Get(sha256)) return {};
+  // Putting it says that it is in use, and brings it back if another worker drops it just now.
+  if (content.Has(sha256)) {
+    if (const auto text = content.Get(sha256)) return content.Put(*text).map([](const auto&) {});
+  }
   DOSSIER_ASSIGN_OR_RETURN(const auto size, SizeOf(connection, sha256));
   if (!size) {
     return MakeError(ErrorCode::kNotFound, "the shared store has no body {}", sha256);

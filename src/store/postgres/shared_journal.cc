@@ -60,6 +60,9 @@ class SharedJournal final : public Journal {
                                        std::size_t limit) override {
     return local_->List(std::move(status), limit);
   }
+  Status ForEachRun(std::optional<std::string> status, const SeeRun& see) override {
+    return local_->ForEachRun(std::move(status), see);
+  }
   Result<std::string> StatusOf(std::string_view run) override { return local_->StatusOf(run); }
   Result<std::string> Resolve(std::string_view prefix) override { return local_->Resolve(prefix); }
   Result<std::vector<std::string>> RunsStartedWith(

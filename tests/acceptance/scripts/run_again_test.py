@@ -207,6 +207,21 @@ class ByTheServer(AgainCase):
         self.assertEqual(status, 404)
         self.assertIn("were deleted", said["error"]["message"])
 
+    def test_what_is_deleted_is_in_no_file(self):
+        """SRV-60: nor is the copy of its context, once no other run is over the same."""
+        client = self.server(replies=FAST)
+
+        def kept() -> list:
+            return [path for path in (self.home / "data").rglob("*")
+                    if path.is_file() and b"a private word" in path.read_bytes()]
+
+        runs = [self.begin(client, text=LONG + "a private word\n") for _ in range(3)]
+        for run in runs:
+            self.end_of(client, run)
+        for run, stays in zip((runs[1], runs[2], runs[0]), (True, True, False)):
+            self.assertEqual(client.ask("DELETE", f"/api/v1/runs/{run}")[1]["deleted"], True)
+            self.assertEqual(bool(kept()), stays, kept())
+
 
 class ByTheCommand(AgainCase):
     def test_a_chat_that_kept_no_text_says_so(self):

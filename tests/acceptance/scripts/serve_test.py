@@ -15,6 +15,7 @@ import pathlib
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -862,6 +863,20 @@ class Runs(ServeCase):
         self.assertEqual(client.ask("POST", f"/api/v1/runs/{begun['run']}/cancel")[0], 409)
         self.assertEqual(client.ask("DELETE", f"/api/v1/runs/{begun['run']}")[1]["deleted"], True)
         self.assertEqual(client.ask("GET", "/api/v1/runs/20200101-000000-000000")[0], 404)
+
+    def test_a_list_goes_on_behind_the_runs_of_others(self):
+        """SRV-60: however many these are."""
+        path, (ann,) = self.key_file("ann")
+        client = Client(self.server("--keys", path).port, ann)
+        run = client.ask("POST", "/api/v1/runs", {"question": "How many?", "text": "x"})[1]["run"]
+        client.ask("GET", f"/api/v1/runs/{run}/events")
+        with sqlite3.connect(self.home / "data" / "dossier" / "runs" / "journal.db") as journal:
+            journal.executemany("INSERT INTO runs(run, started, status, question, model, answer) "
+                                "VALUES(?, '2100-01-01T00:00:00.000Z', 'final', 'q', '', '')",
+                                [(f"21000101-000000-{n:06x}",) for n in range(2100)])
+        for query in ("", "?q=how+many", "?status=final&limit=1"):
+            listed = client.ask("GET", "/api/v1/runs" + query)[1]
+            self.assertEqual(([one["run"] for one in listed["runs"]], listed["next"]), ([run], None), query)
 
     def test_the_servers_own_command_line_is_for_an_admin(self):
         """SRV-60, SRV-A14"""

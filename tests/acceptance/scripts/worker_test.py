@@ -483,6 +483,53 @@ class WorkerTest(postgres_case.PostgresCase):
             self.assert_answered_once(run, number)
         self.assertEqual(sorted(run["attempts"] for run in self.shared_runs().values()), [0, 1])
 
+    def test_a_worker_without_a_cache_costs_no_run(self):
+        # SRV-70, SRV-71: its cache breaks; it leaves what it took, and takes no other
+        broken = self.start(*self.worker_words())
+        self.assertIn("is ready", broken.stderr.readline())
+        cache = self.home / "cache-one"
+        shutil.rmtree(cache)
+        cache.write_text("no folder")
+        run = self.put(33)
+        self.assertIn(f"{run}: left to other workers: ", broken.stderr.readline())
+        self.assertEqual(self.cluster.sql("SELECT state, epoch FROM runs"), [["queued", "1"]])
+        code, out, err = self.run_to_end("runs", "show", run, "--store", self.cluster.url)
+        self.assertRegex(out, "Reason: .*cannot keep its texts: .*/cache-one")
+        later = self.put(34)
+        code, _, err = self.work("--once", cache="cache-two")
+        self.assertEqual(code, 0, err)
+        for one, number in ((run, 33), (later, 34)):
+            self.assert_answered_once(one, number)
+        self.assertEqual(self.shared_runs()[later]["epoch"], 1, "the broken worker took another")
+        self.end(broken)
+        code, _, err = self.work("--once")
+        self.assertEqual(code, 4, err)
+        self.assertIn("/cache-one: Not a directory", err)
+
+    def test_no_worker_drops_what_another_one_has_at_work(self):
+        # SRV-A18: a cache that is full, and a run that has been at work for an hour
+        (self.home / "config" / "dossier").mkdir(parents=True)
+        self.write("config/dossier/dossier.yml", "store:\n  limit: 1\n")
+        self.model.hold.clear()
+        slow = self.put(35)
+        worker = self.start(*self.worker_words("--slots", "1"))
+        self.assertTrue(self.model.held.wait(30))
+        folder = self.home / "cache-one" / "objects"
+        (text,) = (path for path in folder.rglob("*") if path.is_file() and path.read_bytes() == b"one\ntwo\n")
+        os.utime(text, (1, 1))
+        for number, context in ((36, self.write("other.txt", "three\n")), (37, self.context)):
+            code, _, err = self.run_to_end("runs", "put", "--store", self.cluster.url, context,
+                                           f"question {number}?", "--mode", "direct")
+            self.assertEqual(code, 0, err)
+            code, _, err = self.work("--once")
+            self.assertEqual(code, 0, err)
+            self.assertTrue(text.exists(), "a text of a run at work was dropped")
+        self.assertGreater(text.stat().st_mtime, 1, "who takes it from the cache does not say so")
+        self.model.hold.set()
+        self.wait_until_ended([slow], 25)
+        self.assert_answered_once(slow, 35)
+        self.end(worker)
+
     def test_workers_die_at_any_point(self):
         # SRV-A17
         chance = random.Random(17)
