@@ -1,4 +1,4 @@
-// The typed result of all configuration files, variables and flags.
+// The typed configuration, merged from all configuration files, variables and flags.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Config config, LoadConfig(request, reader, decide));
 //   config.model.value_or("local");
@@ -6,7 +6,7 @@
 //                                                    config.context_commands->file);
 //   config.OriginOf("model").ToText();        // "/repo/dossier.yml:1"
 //
-// Paths are absolute: resolved from the file that names them, or from the working folder.
+// Paths are absolute, resolved from the file that names them or from the working folder.
 // Thread-safety: plain data; immutable once loaded.
 
 #ifndef DOSSIER_CONFIG_CONFIG_H_
@@ -29,24 +29,24 @@
 
 namespace dossier::config {
 
-// Where conversations live, and how paths in configuration are meant.
+// The folder of conversations, and how paths in configuration are resolved.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const UserFolders user, UserFoldersOf(variables));
 //   const Located found = ConversationFolder({.config = path, .user = user}, is_folder);
 //   found.path;     // "/home/ada/.local/share/dossier/conversations"
 //
-// Thread-safety: plain data; ConversationFolder asks `exists`, the rest is pure.
+// Thread-safety: plain data; ConversationFolder calls `is_folder`, the rest is pure.
 
 using dossier::UserFolders;
 
 // Errors: as UserFolders::From.
 Result<UserFolders> UserFoldersOf(const Variables& variables);
 
-// `path` seen from `folder`: absolute, "~/" is `home`, without "." and "..".
+// Returns `path` made absolute from `folder`: "~/" becomes `home`; "." and ".." are removed.
 std::string ResolvePath(const std::string& path, const std::string& folder,
                         const std::string& home);
 
-// What the choice of the conversation folder rests on, high to low; "" is "not given".
+// What determines the conversation folder, in descending precedence; "" means "not given".
 struct ConversationPlaces {
   std::string flag;                             // --conversations-path
   std::string dossier_variable, cllm_variable;  // …_CONVERSATIONS_PATH
@@ -66,22 +66,22 @@ struct Located {
 Located ConversationFolder(const ConversationPlaces& places,
                            const std::function<bool(const std::string&)>& is_folder);
 
-// Which configuration files there may be, low to high.
+// Lists the configuration files that may exist, in ascending precedence.
 //
 //   for (const Candidate& file : FindCandidates(search)) TryToRead(file.path);
 //
-// Pure: nothing is looked at; a candidate need not exist.
+// Pure: it does not access the disk; a candidate need not exist.
 
 enum class Mode { kDefault, kCompat };
 
 struct Search {
-  std::string folder;      // working folder, absolute, without links
-  std::string root;        // of the repository; "" outside one
+  std::string folder;      // working folder, absolute, links resolved
+  std::string root;        // of the repository; "" outside a repository
   std::string config_dir;  // --config-dir or $DOSSIER_CONFIG_DIR; replaces the search
-  // Whose the files of `config_dir` are: who names a folder on the command line means what is in
-  // it.
+  // Who chose `config_dir`. A user who names a folder on the command line is taken to mean what it
+  // contains.
   enum class ConfigDir { kNamed, kFromVariable } config_dir_from = ConfigDir::kFromVariable;
-  std::string cllm_path;  // $CLLM_PATH; counts with kCompat only
+  std::string cllm_path;  // $CLLM_PATH; used with kCompat only
   std::string name;       // --config
   Mode mode = Mode::kDefault;
   UserFolders user;
@@ -97,19 +97,19 @@ struct Candidate {
 
 std::vector<Candidate> FindCandidates(const Search& search);
 
-// The files that `--config NAME` may mean. The nearest group with a file in it counts, and in a
-// group the first file that exists; with kCompat every group counts, low to high.
+// Returns the files that `--config NAME` may mean. The nearest group that contains an existing file
+// is used, and in it the first existing file; with kCompat every group is used, low to high.
 std::vector<std::vector<Candidate>> FindNamedCandidates(const Search& search);
 
-// From the working folder up to the repository's root; the working folder alone outside one.
+// Folders from the working folder up to the repository's root; outside one, only the first.
 std::vector<std::string> ProjectFolders(const std::string& folder, const std::string& root);
 
-// A part that another module parses, `${NAME}` expanded. Lines in `node` are lines of `file`: a
-// list is always of one file, a map that was merged has the lines of each and the file of its last.
+// A part that another module parses, `${NAME}` expanded. Lines in `node` are lines of `file`. A
+// list always comes from one file; a merged map has lines of all its files and names the last one.
 struct ConfigSection {
   YamlNode node;
-  std::string file;    // for messages; "$NAME" if a variable held it
-  std::string folder;  // relative paths in it start here
+  std::string file;    // for messages; "$NAME" if it comes from a variable
+  std::string folder;  // base of relative paths in it
 };
 
 struct Variable {
@@ -125,7 +125,7 @@ struct DynamicCommands {
   enum class History { kAnswer, kFull };
   bool allowed = false;              // allow_dynamic_commands
   std::vector<Available> available;  // available_commands
-  // A list that is defined, even empty, replaces the built-in table.
+  // A list that is given, even an empty one, replaces the built-in table.
   std::optional<std::vector<std::string>> allow, deny;
   bool require_confirmation = false, write = false, network = false;
   Millis timeout{30'000};
@@ -140,10 +140,10 @@ struct CompactionSettings {
   std::int64_t soft_tokens = 32'000, hard_tokens = 96'000, keep_turns = 2, summary_tokens = 1'500;
   std::int64_t horizon = 10;  // turns
   double min_gain = 0.25;     // share of the history
-  std::string model;          // "": the conversation's own
+  std::string model;          // "": the conversation's own model
 };
 
-// What all runs of the user may take together within the last `window`.
+// Limits on what all runs of the user together may use within the last `window`.
 struct SpendingLimits {
   std::optional<Millis> window;
   std::optional<std::int64_t> calls, tokens;
@@ -152,13 +152,13 @@ struct SpendingLimits {
   bool any() const { return calls || tokens || usd; }
 };
 
-// The folder of the runs, in bytes.
+// Space for the folder of runs, in bytes.
 struct JournalSpace {
-  std::uint64_t limit = 2ull << 30;        // above it the oldest runs go
-  std::uint64_t copy_limit = 64ull << 20;  // a larger context is named, not copied
+  std::uint64_t limit = 2ull << 30;        // above this the oldest runs are deleted
+  std::uint64_t copy_limit = 64ull << 20;  // a larger context is recorded by name, not copied
 };
 
-// Who answers and with which key; "" is "not given".
+// The provider's address and key; "" means "not given".
 struct ProviderAccess {
   std::string api_base, key_env, key_file;
   std::vector<std::string> key_cmd;  // argv
@@ -169,14 +169,14 @@ struct Config {
   std::optional<std::string> model;
   std::optional<double> temperature;       // 0 to 2
   std::optional<std::int64_t> max_tokens;  // of a reply
-  std::optional<bool> stream;              // unset: on a terminal
+  std::optional<bool> stream;              // unset: stream only on a terminal
   bool raw_response = false, debug = false, json_logs = false;
   std::string log_file;
-  std::string default_system_message;  // "" is absent
+  std::string default_system_message;  // "" means none
   std::string conversations_path;
-  JsonObject params;  // sent as is; under --compat also unknown keys, never a known one
+  JsonObject params;  // sent unchanged; with --compat also unknown keys, never known ones
   ProviderAccess access;
-  std::optional<Json> json_schema;                 // a map, or what its text parses to
+  std::optional<Json> json_schema;                 // a map, or the result of parsing its text
   std::string json_schema_file;                    // path or URL
   std::vector<Variable> variables;                 // in order of first appearance
   std::optional<ConfigSection> context_commands;   // for sources::ReadContextCommands
@@ -186,19 +186,19 @@ struct Config {
   JournalSpace store;
   SpendingLimits limits;
   std::map<std::string, ConfigSection> sections;  // ask, header, agents, memory, research
-  std::optional<ConfigSection> models, local;     // of the user's own file only
+  std::optional<ConfigSection> models, local;     // read from the user's own file only
 
-  // How it came about.
-  Value raw;                          // merged, as written: for `config show`
+  // How the configuration was put together.
+  Value raw;                          // merged, as written; for `config show`
   Value expanded;                     // what the fields above were read from
-  std::vector<std::string> files;     // that were read, low to high
-  std::vector<std::string> warnings;  // unknown keys and the like, for stderr
+  std::vector<std::string> files;     // files that were read, low to high
+  std::vector<std::string> warnings;  // unknown keys and similar, for stderr
   Mode mode = Mode::kDefault;
   UserFolders user;
-  std::vector<std::string> project_folders;  // from the working folder up
-  Located conversations;                     // the folder, and what named it
+  std::vector<std::string> project_folders;  // from the working folder upwards
+  Located conversations;                     // the folder, and the reason for it
 
-  // kDefault for what nothing sets.
+  // Returns kDefault for a key that nothing sets.
   Origin OriginOf(std::string_view key) const;
 };
 

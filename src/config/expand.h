@@ -1,11 +1,11 @@
-// `${NAME}` in the strings of configuration files.
+// Expands `${NAME}` in the strings of configuration files.
 //
 //   ExpandText("${HOME}/notes", variables)         // "/home/ada/notes"
 //   ExpandText("${PORT:-8080}", variables)         // "8080" if PORT is unset or empty
 //   ExpandText("$${HOME} ${NO_SUCH}", variables)   // "${HOME} ${NO_SUCH}"
 //
-// One pass: what a variable holds is never expanded again. A plain scalar stays plain, so
-// `seed: ${SEED}` is a number where SEED holds one; in quotes it stays text.
+// It makes one pass: the value of a variable is never expanded again. A plain scalar stays plain,
+// so `seed: ${SEED}` is a number if SEED contains one; a quoted scalar stays text.
 // Thread-safety: pure functions.
 
 #ifndef DOSSIER_CONFIG_EXPAND_H_
@@ -21,26 +21,26 @@
 
 namespace dossier::config {
 
-// The environment as a value, so that nothing below reads the process's own.
+// The environment as a value, so that the code that uses it does not read the process's own.
 //
 //   const Variables variables = ProcessVariables();
 //   if (const auto home = Lookup(variables, "HOME")) Use(*home);
 //
-// Thread-safety: plain data; ProcessVariables reads `environ` once and must not run beside setenv.
+// Thread-safety: plain data; ProcessVariables reads `environ` once and must not run during setenv.
 
 using Variables = std::map<std::string, std::string, std::less<>>;
 
 Variables ProcessVariables();
 
-// Unset and empty are the same: both are how people switch a variable off.
+// Returns nullopt for both unset and empty: people use either to switch a variable off.
 std::optional<std::string> Lookup(const Variables& variables, std::string_view name);
 
 std::string ExpandText(std::string_view text, const Variables& variables);
 
-// Whether `text` asks for a variable: what makes a value a power key.
+// Returns true if `text` refers to a variable, which makes the value's key a power key.
 bool HasVariable(std::string_view text);
 
-// Expands every string that came from a file; keys of maps and texts of variables and flags stay.
+// Expands every string that came from a file; map keys, variables and flags stay unchanged.
 void Expand(const Variables& variables, Value* value);
 
 }  // namespace dossier::config

@@ -3,9 +3,9 @@
 //   LoadRequest request{.folder = cwd, .variables = ProcessVariables()};
 //   DOSSIER_ASSIGN_OR_RETURN(const Config config, LoadConfig(request, ReadConfigFile, decide));
 //
-// Low to high: built-in defaults, files, DOSSIER_KEY variables, flags. A project's file with power
-// keys goes to `decide` before it counts.
-// Thread-safety: a function over what it is given.
+// Precedence, low to high: built-in defaults, files, DOSSIER_KEY variables, flags. A project file
+// with power keys is used only if `decide` accepts it.
+// Thread-safety: a function of its arguments.
 
 #ifndef DOSSIER_CONFIG_LOAD_H_
 #define DOSSIER_CONFIG_LOAD_H_
@@ -25,7 +25,7 @@
 
 namespace dossier::config {
 
-// A flag that stands for a key: {"model", "gpt-5", "--model"}.
+// A flag that sets a key: {"model", "gpt-5", "--model"}.
 struct Override {
   std::string key, value, flag;
 };
@@ -41,23 +41,23 @@ struct LoadRequest {
   std::vector<Override> flags;
 };
 
-// A project's file that can run code or redirect data.
+// Asks about a project file that can run code or redirect data.
 struct Question {
   const ConfigFile& file;
   std::vector<std::string> powers;
 };
-// Success: use the file. An error ends the load.
+// Success means: use the file. An error ends the load.
 using Decide = std::function<Status(const Question&)>;
 
-// Errors: kConfig (wrong types, unknown --config with the places searched, a --config-dir that is
-// no folder), kRefused (owner, trust).
+// Errors: kConfig (wrong types; unknown --config, with the places searched; a --config-dir that is
+// not a folder), kRefused (owner, trust).
 Result<Config> LoadConfig(const LoadRequest& request, const FileReader& read, const Decide& decide);
 
-// Only the user's own file at `path`, for what does not depend on the project: models, keys.
+// Loads only the user's own file at `path`, for what does not depend on a project: models, keys.
 Result<Config> LoadUserFile(const std::string& path, const UserFolders& user,
                             const Variables& variables, const FileReader& read);
 
-// What a configuration file could do to the person who runs it.
+// Lists what a configuration file could do to the user who runs it.
 //
 //   FindPowers(values)   // {"context_commands (line 3)", "${HOME} in params.user (line 9)"}
 //
@@ -67,13 +67,13 @@ Result<Config> LoadUserFile(const std::string& path, const UserFolders& user,
 // reads it, which sends unknown keys to the provider.
 std::vector<std::string> FindPowers(const Value& values, Mode mode = Mode::kCompat);
 
-// Whether an entry of `agents` starts programs (engines, checks), redirects what is written (runs),
+// Returns true if an entry of `agents` starts programs (engines, checks), redirects output (runs),
 // or names a path outside the repository.
 bool IsAgentPower(std::string_view key, const Json& value);
 
-// What a person is shown before a file is approved: all its lines but blank ones, with their
-// numbers. A part would not do, since YAML lets a value stand elsewhere: on a later line that is
-// not indented, or behind an anchor.
+// Returns what a person sees before approving a file: all lines except blank ones, numbered. An
+// excerpt would not do, since YAML allows a value to be elsewhere: on a later line that is not
+// indented, or behind an anchor.
 std::string NumberedLines(std::string_view text);
 
 }  // namespace dossier::config

@@ -1,4 +1,4 @@
-// A checked block, run against a branch: writes, then reads, in one transaction.
+// Runs a checked block against a branch: first its writes, then its reads, in one transaction.
 //
 //   const ParsedReply reply = ParseReply(text);
 //   DOSSIER_ASSIGN_OR_RETURN(const UpdateResult result,
@@ -6,8 +6,8 @@
 //   Print(ToJson(BlockResultJson(result)));
 //   prompt.results = ResultsText(result.reads);
 //
-// A write that is refused is an entry of the log with status `error`, the others stand; an error of
-// the database undoes the whole block. Thread-safety: as the store's.
+// A refused write becomes a log entry with status `error` and the other writes are kept; a database
+// error undoes the whole block. Thread-safety: that of the store.
 
 #ifndef DOSSIER_MEMORY_BLOCKS_APPLY_H_
 #define DOSSIER_MEMORY_BLOCKS_APPLY_H_
@@ -32,21 +32,21 @@ namespace dossier::memory {
 struct ApplyContext {
   std::string block_id, node_id, phase;
   Actor actor = Actor::kModel;
-  Summarizer summarizer;                          // for consolidation
-  std::optional<PressureLevel> consolidate_from;  // consolidate afterwards, from this level on
-  // Further writes in the same transaction, such as the record of the reply. Called on every try.
+  Summarizer summarizer;                          // used by consolidation
+  std::optional<PressureLevel> consolidate_from;  // consolidate after the block from this level on
+  // Further writes in the same transaction, such as recording the reply. Runs again on each retry.
   std::function<Status(BranchTransaction& session)> also;
   std::shared_ptr<const Clock> clock = SystemClock();  // for `timing`
 };
 
 struct UpdateResult {
-  JsonObject results;        // by operation, those that return something
-  JsonArray operations_log;  // {type, timestamp, status, seq?, …}, one a write or read
-  JsonObject input_updates;  // the block, secrets redacted
+  JsonObject results;        // by operation; only operations that return something
+  JsonArray operations_log;  // {type, timestamp, status, seq?, …}, one for each write or read
+  JsonObject input_updates;  // the block with secrets redacted
   std::vector<Notice> warnings;
   ReadResults reads;
-  std::int64_t errors = 0;    // entries of the log with status `error`, and unknown operations
-  std::int64_t redacted = 0;  // secrets
+  std::int64_t errors = 0;    // log entries with status `error`, and unknown operations
+  std::int64_t redacted = 0;  // number of secrets redacted
   Clock::Wall start, end;
   Millis duration{0};
 };
@@ -54,12 +54,12 @@ struct UpdateResult {
 Result<UpdateResult> Apply(Store& store, std::string_view branch, const UpdateBlock& block,
                            const ApplyContext& context);
 
-// Whether the store holds a write of the block with this id. A driver asks this after a crash,
-// since it may have been killed after the block was applied and before it noted that.
+// Returns true if the store contains a write of the block with this id. A driver checks this after
+// a crash, which may have come after the block was applied but before the driver recorded that.
 Result<bool> WasApplied(const Store& store, std::string_view block_id);
 
-// The result: a key for each operation that returns something, then the log and the timing; without
-// `schema`.
+// Returns the result as JSON: a key for each operation that returns something, then the log and the
+// timing. It has no `schema` member.
 JsonObject BlockResultJson(const UpdateResult& result);
 
 }  // namespace dossier::memory

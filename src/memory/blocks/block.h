@@ -4,8 +4,8 @@
 //   const UpdateBlock block = CheckBlock(json.members, {});
 //   for (const BlockOperation& operation : block.operations) …   // in the order in which they run
 //
-// A value of a wrong type makes that operation an error with its JSON path; the others stay.
-// Thread-safety: plain data; CheckBlock is pure.
+// A value of the wrong type makes its operation an error that gives the JSON path; the other
+// operations stay valid. Thread-safety: plain data; CheckBlock is pure.
 
 #ifndef DOSSIER_MEMORY_BLOCKS_BLOCK_H_
 #define DOSSIER_MEMORY_BLOCKS_BLOCK_H_
@@ -25,7 +25,7 @@
 
 namespace dossier::memory {
 
-// How long a core entry lives.
+// The lifetime of a core entry.
 //
 //   std::optional<Ttl> ttl = ParseTtl("2h");      // also "30s 10m 7d 4w", seconds, an RFC 3339
 //   time entry.expires_at = ttl->ExpiryAt(now);
@@ -34,20 +34,20 @@ namespace dossier::memory {
 
 struct Ttl {
   enum class Kind : std::uint8_t { kAfter, kAt } kind = Kind::kAfter;
-  Micros time = 0;  // a span from now on, or an instant
+  Micros time = 0;  // a span that starts now, or an instant
 
   Micros ExpiryAt(Micros now) const { return kind == Kind::kAt ? time : now + time; }
 };
 
-// None if it is neither; spans are above 0 and at most 100 years.
+// Returns nullopt if `text` is neither a span nor a time. Spans are above 0 and at most 100 years.
 std::optional<Ttl> ParseTtl(std::string_view text);
-std::optional<Ttl> ParseTtl(const Json& value);  // a text, or a number of seconds
+std::optional<Ttl> ParseTtl(const Json& value);  // a string, or a number of seconds
 
 struct CoreSetItem {
   std::string key;
   CoreValue value;  // without its expiry
   std::optional<Ttl> ttl;
-  std::string refused;  // "bad_value: …": it alone is not stored
+  std::string refused;  // reason ("bad_value: …") if this one item is not stored
 };
 struct RecordChange {
   std::int64_t id = 0;
@@ -76,7 +76,7 @@ struct NewRecords {
 struct RecordChanges {
   std::vector<RecordChange> changes;
 };
-// The value of an operation that is only switched on: `recall_summarize`, `consolidate`.
+// The value of an operation that only has to be switched on: `recall_summarize`, `consolidate`.
 struct SwitchedOn {};
 struct BadValue {
   std::string path;      // "$.archival_search.k"
@@ -93,23 +93,23 @@ struct BlockOperation {
 
 struct UpdateBlock {
   std::vector<BlockOperation> operations;
-  JsonObject input;  // as it was written, equal names merged
+  JsonObject input;  // as written, duplicate names merged
   std::vector<Notice> warnings;
 
   bool Writes() const;
   bool Reads() const;
 };
 
-// `repeated`: paths of names that stand twice in one object.
+// `repeated` holds the paths of names that occur twice in one object.
 UpdateBlock CheckBlock(std::vector<std::pair<std::string, Json>> members,
                        const std::vector<std::string>& repeated);
 
-// Checks the value of one operation of a block. Internal to block.cc.
+// Checks the value of one operation of a block. Used only by block.cc.
 //
 // Thread-safety: pure.
 
-// `path` is the value's place in the block: "$.core_set". What is taken otherwise than written is
-// added to `warnings`.
+// `path` is the value's place in the block, such as "$.core_set". A value that is interpreted
+// differently from how it was written adds an entry to `warnings`.
 BlockOperation CheckValue(const MemoryOperation& operation, const std::string& path,
                           const Json& value, std::vector<Notice>& warnings);
 

@@ -1,11 +1,11 @@
-// The JSON of a memory block: where it is wrong, and its members in the order of the text.
+// Parses the JSON of a memory block: reports where it is wrong and keeps members in text order.
 //
 //   const BlockJson read = ReadBlockJson("{\"core_set\": {\"a\" 1}}");
 //   read.fault->offset, read.fault->expected        // 18, "':'"
 //
-// Beside base/json/json.h, which tells only a byte offset and keeps one of two equal names: a model
-// that is told what was expected repairs its block, and a name given twice must not lose what it
-// held. Thread-safety: pure.
+// base/json/json.h reports only a byte offset and keeps one of two members with the same name. Here
+// a model is told what was expected, so that it can repair its block, and a repeated name does not
+// lose a value. Thread-safety: pure.
 
 #ifndef DOSSIER_MEMORY_BLOCKS_BLOCK_JSON_H_
 #define DOSSIER_MEMORY_BLOCKS_BLOCK_JSON_H_
@@ -26,15 +26,15 @@ struct BlockFault {
 };
 
 struct BlockJson {
-  std::optional<BlockFault> fault;                    // then there are no members
-  std::vector<std::pair<std::string, Json>> members;  // of the object, in the order of the text
-  std::vector<std::string> repeated;  // paths of names that stand twice, "$.core_set.a"
+  std::optional<BlockFault> fault;                    // if set, there are no members
+  std::vector<std::pair<std::string, Json>> members;  // of the object, in text order
+  std::vector<std::string> repeated;  // paths of names that occur twice, "$.core_set.a"
 };
 
-// `text` is one JSON object, or nothing but blanks (no members). Depth at most 64.
+// `text` is one JSON object, or only white space (no members). The depth is at most 64.
 BlockJson ReadBlockJson(std::string_view text);
 
-// 1-based line and column, in code points, of a byte offset.
+// 1-based line and column of a byte offset; columns count code points.
 struct TextPlace {
   std::size_t line = 1;
   std::size_t column = 1;

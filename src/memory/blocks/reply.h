@@ -1,4 +1,4 @@
-// A model's reply, parted into its memory block and its payload.
+// Splits a model's reply into its memory block and its payload.
 //
 //   const ParsedReply reply = ParseReply("<memory_update>{\"core_get\":
 //   \"a\"}</memory_update>Done."); reply.payload                 // "Done." reply.block->Reads() //
@@ -8,8 +8,8 @@
 //   for (chunk : chunks) Show(filter.Push(chunk));   // blocks never show
 //   Show(filter.Finish());
 //
-// Both read by the same machine (ReplyScanner). Thread-safety: ParseReply is pure; a filter has
-// one owner.
+// Both use the same scanner (ReplyScanner). Thread-safety: ParseReply is pure; a filter has one
+// owner.
 
 #ifndef DOSSIER_MEMORY_BLOCKS_REPLY_H_
 #define DOSSIER_MEMORY_BLOCKS_REPLY_H_
@@ -26,21 +26,21 @@
 
 namespace dossier::memory {
 
-// Finds memory blocks in a reply while it arrives: one machine for the parser and for the display,
-// so that both agree whatever the pieces.
+// Finds memory blocks in a reply as it arrives. The parser and the display share this state
+// machine, so that both agree however the reply is split into chunks.
 //
 //   ReplyScanner scanner([&](const ReplyPiece& piece) { … });
 //   scanner.Push(chunk);                       // any bytes, any length
 //   scanner.Finish();
 //
-// A piece comes as soon as what it is is certain. Time is linear in the reply. Thread-safety: none;
-// one owner.
+// A piece is emitted as soon as its kind is certain. Time is linear in the length of the reply.
+// Thread-safety: none; one owner.
 
 enum class BlockClosing : std::uint8_t {
   kClosed,   // by </memory_update> or <\/memory_update>
-  kSlash,    // by /> behind its JSON
-  kMissing,  // the reply ended
-  kNoTag,    // closed, but its opening tag was not
+  kSlash,    // by /> after its JSON
+  kMissing,  // the reply ended first
+  kNoTag,    // it has a closing tag but no opening tag
 };
 
 struct ReplyRange {
@@ -48,12 +48,12 @@ struct ReplyRange {
   std::size_t end = 0;
 };
 
-// A part of the reply, in order; `whole` counts bytes of the reply.
+// One part of the reply; parts come in order. `whole` is a byte range in the reply.
 struct ReplyPiece {
   enum class Kind : std::uint8_t { kText, kBlock, kResults };
   Kind kind = Kind::kText;
   ReplyRange whole;
-  // Of a block: between its tags, what stands in the opening tag, and how it ends.
+  // For a block: the range between its tags, the range inside the opening tag, and how it ends.
   ReplyRange content;
   ReplyRange attributes;
   BlockClosing end = BlockClosing::kClosed;
@@ -62,7 +62,7 @@ struct ReplyPiece {
 class ReplyScanner {
  public:
   using Sink = std::function<void(const ReplyPiece&)>;
-  // If the whole reply is one code fence, blocks are looked for inside of it.
+  // Whether to look for blocks inside the fence if the whole reply is one code fence.
   enum class Unwrap : std::uint8_t { kYes, kNo };
   explicit ReplyScanner(Sink sink, Unwrap unwrap = Unwrap::kYes)
       : sink_(std::move(sink)), unwrap_(unwrap) {}
@@ -70,15 +70,15 @@ class ReplyScanner {
   void Push(std::string_view chunk);
   void Finish();
 
-  std::string_view reply() const { return reply_; }  // all that was pushed
-  // After Finish: the inside of the fence, if blocks were looked for in there.
+  std::string_view reply() const { return reply_; }  // everything pushed so far
+  // After Finish: the content of the fence, if blocks were looked for inside it.
   const std::optional<ReplyRange>& unwrapped() const { return unwrapped_; }
 
  private:
-  enum class Step : std::uint8_t { kOn, kWait };  // kWait: more text is needed, or there is none
+  enum class Step : std::uint8_t { kOn, kWait };  // kWait: needs more text, or there is none left
   enum class Mode : std::uint8_t { kOutside, kTag, kContent, kResults };
   enum class Wrapper : std::uint8_t { kNone, kOpen, kClosed };
-  // Where the JSON of a block is; kNone: there is none, kDone: other text follows it.
+  // The position relative to a block's JSON. kNone: it has none; kDone: other text follows it.
   enum class Value : std::uint8_t { kBefore, kFenceLine, kIn, kAfter, kNone, kDone };
   struct Fence {
     char mark = '`';
@@ -87,7 +87,7 @@ class ReplyScanner {
   struct Line {
     enum class Kind : std::uint8_t { kPlain, kOpens, kCloses, kUndecided } kind = Kind::kPlain;
     Fence fence;
-    std::size_t end = 0;  // behind its line end
+    std::size_t end = 0;  // after the line ending
   };
 
   void Scan();
@@ -114,34 +114,34 @@ class ReplyScanner {
   const Unwrap unwrap_;
   std::string reply_;
   bool final_ = false;
-  std::size_t at_ = 0;       // scanned up to here
-  std::size_t emitted_ = 0;  // handed out up to here
+  std::size_t at_ = 0;       // scanned up to this offset
+  std::size_t emitted_ = 0;  // emitted up to this offset
   Mode mode_ = Mode::kOutside;
 
-  // Outside of blocks.
+  // State outside blocks.
   bool line_start_ = true;
   bool blank_so_far_ = true;
   std::optional<Fence> fence_;
   std::size_t json_depth_ = 0;
   bool in_string_ = false;
   bool escaped_ = false;
-  bool no_results_end_ = false;  // none follows: a further search would find nothing
+  bool no_results_end_ = false;  // none follows, so another search is useless
   bool no_block_end_ = false;
 
-  // The fence that the reply begins with.
+  // State of the code fence that the reply begins with.
   Wrapper wrapper_ = Wrapper::kNone;
   ReplyRange inside_;
-  std::optional<std::size_t> held_;  // what may be a block in it: not handed out from here
+  std::optional<std::size_t> held_;  // start of a possible block in it; not emitted from here on
   std::optional<ReplyRange> unwrapped_;
 
-  // The block under way.
+  // The current block.
   ReplyPiece block_;
   Value value_ = Value::kBefore;
   std::size_t value_depth_ = 0;
   std::size_t value_end_ = 0;
 };
 
-// Why the block of a reply cannot be applied.
+// The reason why the block of a reply cannot be applied.
 struct ReplyFault {
   enum class Kind : std::uint8_t { kMalformedBlock, kBadJson } kind = Kind::kMalformedBlock;
   std::string text;        // "memory_update: line 3, column 14: expected ',' or '}'"
@@ -150,19 +150,19 @@ struct ReplyFault {
 std::string_view FaultName(ReplyFault::Kind kind);  // "malformed_block", "bad_json"
 
 struct ParsedReply {
-  // The reply without its blocks, trimmed. If it has no block, the reply byte for byte.
+  // The reply without its blocks, trimmed. A reply without a block is kept byte for byte.
   std::string payload;
-  std::optional<UpdateBlock> block;  // the first one; none also with a fault
-  std::optional<ReplyFault> fault;   // of the first one
+  std::optional<UpdateBlock> block;  // the first block; unset if it has a fault
+  std::optional<ReplyFault> fault;   // fault of the first block
   std::vector<Notice> warnings;      // extra_block, invented_results, attributes_dropped
 };
 
 ParsedReply ParseReply(std::string_view reply);
 
-// With memory off: the payload, and a notice `memory_off` if a block was removed.
+// Used when memory is off: returns the payload, with a notice `memory_off` if it removed a block.
 ParsedReply RemoveBlocks(std::string_view reply);
 
-// The first block as it stands in the reply, tags included; "" without one.
+// Returns the first block exactly as the reply contains it, tags included; "" if there is none.
 std::string FirstBlock(std::string_view reply);
 
 class BlockFilter {
@@ -171,8 +171,8 @@ class BlockFilter {
   BlockFilter(const BlockFilter&) = delete;
   BlockFilter& operator=(const BlockFilter&) = delete;
 
-  // The text that may be shown now. All returned texts together are the payload; if the whole reply
-  // is one code fence that holds a block, the fence's own lines are shown too.
+  // Returns the text that may be shown now. All returned texts together are the payload. If the
+  // whole reply is one code fence that holds a block, the lines of the fence are shown, too.
   std::string Push(std::string_view chunk);
   std::string Finish();
 
@@ -182,9 +182,9 @@ class BlockFilter {
 
   ReplyScanner scanner_;
   std::string ready_;
-  std::string blanks_;    // at the end of what there is: they are trimmed if there is a block
-  bool shown_ = false;    // something that is not blank
-  bool removed_ = false;  // a block
+  std::string blanks_;    // trailing white space so far: trimmed if there is a block
+  bool shown_ = false;    // something other than white space was shown
+  bool removed_ = false;  // a block was removed
 };
 
 }  // namespace dossier::memory

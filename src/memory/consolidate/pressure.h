@@ -1,9 +1,9 @@
-// Measures how full the memory of a branch is, and says which step would help.
+// Measures how full the memory of a branch is and recommends steps that help.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Pressure pressure, MeasurePressure(view, store->limits()));
 //   if (pressure.level >= PressureLevel::kHigh) …      // consolidate.h
 //
-// Ratios are compared as printed: rounded to 4 digits. Thread-safety: plain data; pure functions.
+// Ratios are compared as printed, rounded to 4 digits. Thread-safety: plain data; pure functions.
 
 #ifndef DOSSIER_MEMORY_CONSOLIDATE_PRESSURE_H_
 #define DOSSIER_MEMORY_CONSOLIDATE_PRESSURE_H_
@@ -25,14 +25,14 @@ enum class PressureLevel : std::uint8_t { kLow, kMedium, kHigh, kCritical };
 std::string_view PressureName(PressureLevel level);  // "low"
 std::optional<PressureLevel> FindPressure(std::string_view name);
 
-// What pressure is made of.
+// The amounts that pressure is computed from.
 struct MemoryAmounts {
   std::int64_t core_chars = 0;    // own unprotected entries as lines, code points
-  std::int64_t core_entries = 0;  // those
+  std::int64_t core_entries = 0;  // the number of those entries
   std::int64_t own_events = 0;    // not consolidated
   std::int64_t own_archival = 0;
-  std::int64_t archival = 0;        // visible
-  std::int64_t archival_chars = 0;  // of those, code points
+  std::int64_t archival = 0;        // visible records
+  std::int64_t archival_chars = 0;  // code points of those records
 };
 
 struct Pressure {
@@ -46,13 +46,13 @@ struct Pressure {
   std::vector<std::string> recommendations;  // "consolidate_recall", …
 };
 
-// An own entry that counts towards core_max_chars.
+// Returns true for the branch's own entries that count towards core_max_chars.
 bool CountsForCore(const CoreEntry& entry, std::string_view branch);
 std::int64_t CoreChars(const std::vector<CoreEntry>& entries, std::string_view branch);
 
 Pressure PressureOf(const MemoryAmounts& use, const StoreLimits& limits);
 Result<Pressure> MeasurePressure(const View& view, const StoreLimits& limits);
-// The JSON that `dossier memory pressure --json` prints, without `schema`.
+// Returns the JSON that `dossier memory pressure --json` prints, without `schema`.
 JsonObject PressureJson(const Pressure& pressure);
 
 }  // namespace dossier::memory

@@ -1,10 +1,10 @@
-// The model calls that memory may need, passed in: the module calls no model itself.
+// The model calls that memory may need, passed in as functions; this module calls no model itself.
 //
 //   const Summarizer summarizer{.summarize = [&](const SummaryRequest& r) { … },
 //                               .rate = [&](const std::vector<RatedItem>& items) { … }};
 //
-// Unset functions: there is no model, and texts stand for themselves. Thread-safety: the
-// functions'.
+// If the functions are unset there is no model, and texts are used as they are. Thread-safety: that
+// of the functions.
 
 #ifndef DOSSIER_MEMORY_CONSOLIDATE_SUMMARIZER_H_
 #define DOSSIER_MEMORY_CONSOLIDATE_SUMMARIZER_H_
@@ -20,14 +20,14 @@
 
 namespace dossier::memory {
 
-// What is said about a reply or a block beside its result: a name for programs, a sentence for
+// A remark about a reply or a block, beside its result: a name for programs and a sentence for
 // people and models.
 struct Notice {
   std::string name;
   std::string text;
 };
 
-// [{"name": …, "text": …}]
+// Returns [{"name": …, "text": …}].
 JsonArray NoticesJson(const std::vector<Notice>& notices);
 
 struct SummaryRequest {
@@ -37,26 +37,26 @@ struct SummaryRequest {
   } purpose = Purpose::kConsolidate;
   std::string text;
   std::int64_t max_chars = 0;  // code points
-  std::string hint;            // the kind of the events; what the text is for
-  std::string context;         // of what work it is part; "": nothing is known
+  std::string hint;            // the kind of the events, or the purpose of the text
+  std::string context;         // the work that it is part of; "": unknown
 
   auto operator<=>(const SummaryRequest&) const = default;
 };
 
-// Layout memory.rate: how important each is, 1 to 5.
+// An item for layout memory.rate, which rates importance from 1 to 5.
 struct RatedItem {
   std::string key;
-  std::string value;  // its first 200 code points
+  std::string value;  // the first 200 code points of the value
 
   auto operator<=>(const RatedItem&) const = default;
 };
 
 struct Summarizer {
   std::function<Result<std::string>(const SummaryRequest& request)> summarize;
-  // As many numbers as items, in their order.
+  // Returns one number for each item, in their order.
   std::function<Result<std::vector<int>>(const std::vector<RatedItem>& items)> rate;
-  std::string model;                    // part of the key under which compressions are kept
-  std::int64_t window_chars = 100'000;  // what the model takes at once, code points
+  std::string model;                    // part of the key of stored compressions
+  std::int64_t window_chars = 100'000;  // the model's input limit in code points
 };
 
 }  // namespace dossier::memory

@@ -1,12 +1,12 @@
-// Connections to a store's file: one user at a time each, statements prepared once.
+// Connections to a store's file: each has one user at a time and prepares its statements once.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, state.connections->Borrow());
 //   DOSSIER_RETURN_IF_ERROR(ForEachRow(
 //       lease.connection(), "SELECT id, name FROM branches WHERE id < ?",
 //       [&](const store::Statement& row) { names.push_back(row.Text(1)); }, 10));
 //
-// Thread-safety: Connections may be borrowed from by any thread; a Connection belongs to the holder
-// of its lease. Errors: those of the database.
+// Thread-safety: Connections may be borrowed from any thread; a Connection belongs to the holder of
+// its lease. Errors: those of the database.
 
 #ifndef DOSSIER_MEMORY_RECORDS_CONNECTION_H_
 #define DOSSIER_MEMORY_RECORDS_CONNECTION_H_
@@ -29,7 +29,7 @@
 
 namespace dossier::memory {
 
-// Who holds a lock that was waited for in vain: the kernel knows, no file has to be kept true.
+// Finds the process that holds a lock after a wait timed out. The kernel knows it; no file is kept.
 //
 //   FindLockHolder("memory.sqlite")   // 4711; none if it is free by now or the kernel does not say
 //
@@ -40,10 +40,10 @@ struct LockedRange {
   std::uint64_t first = 0, last = 0;  // bytes of the file
 };
 
-// The process that `locks`, the text of /proc/locks, gives a write lock over any byte of `range`.
+// Returns the process that has a write lock on any byte of `range` in `locks` (/proc/locks text).
 std::optional<pid_t> FindHolder(std::string_view locks, const LockedRange& range);
 
-// Of the writers' lock of the SQLite database at `path`.
+// Finds the holder of the writers' lock of the SQLite database at `path`.
 std::optional<pid_t> FindLockHolder(const std::string& path);
 
 std::string HostName();
@@ -53,11 +53,11 @@ class Connection {
   explicit Connection(store::Database db) : db_(std::move(db)) {}
 
   store::Database& db() { return db_; }
-  // The statement of `sql`, kept for the next time: for texts that do not hold data. One use at a
-  // time; Reset it when done.
+  // Returns the prepared statement for `sql` and keeps it for the next use. `sql` must not contain
+  // data. A statement has one use at a time; call Reset on it when done.
   Result<store::Statement*> Use(std::string_view sql);
 
-  // The words of a text, folded, and the terms that an index has of them, each one's at its place.
+  // Tokenizers for the folded words of a text and for an index's terms, which match by position.
   const store::Tokenizer& words() const { return words_; }
   const store::Tokenizer& terms() const { return terms_; }
 
@@ -70,11 +70,11 @@ class Connection {
 
 class ReaderPool;
 
-// A connection on loan; goes back at the end.
+// A borrowed connection; it is returned when the lease is destroyed.
 class ConnectionLease {
  public:
   explicit ConnectionLease(Connection* borrowed)
-      : connection_(borrowed) {}  // whose owner outlives it
+      : connection_(borrowed) {}  // its owner outlives the lease
   ConnectionLease(std::unique_ptr<Connection> owned, std::shared_ptr<ReaderPool> pool);
   ConnectionLease(ConnectionLease&& other) noexcept = default;
   ConnectionLease& operator=(ConnectionLease&&) = delete;
@@ -94,7 +94,7 @@ class Connections {
   virtual Result<ConnectionLease> Borrow() = 0;
 };
 
-// Opens a connection where none is idle, so that no reader waits for another.
+// Opens a new connection if none is idle, so that no reader waits for another.
 class ReaderPool final : public Connections, public std::enable_shared_from_this<ReaderPool> {
  public:
   ReaderPool(std::string path, DatabaseOptions options)
@@ -112,8 +112,8 @@ class ReaderPool final : public Connections, public std::enable_shared_from_this
   std::vector<std::unique_ptr<Connection>> idle_;
 };
 
-// Calls `row` with each row of `sql`, whose parameters are `values`; `row` returns Status or
-// nothing, and a failure ends the reading.
+// Calls `row` with each row of `sql`, whose parameters are `values`. `row` returns Status or
+// nothing; a failure ends the reading.
 template <typename Row, typename... Values>
 Status ForEachRow(Connection& connection, std::string_view sql, const Row& row,
                   const Values&... values) {
@@ -133,14 +133,14 @@ Status ForEachRow(Connection& connection, std::string_view sql, const Row& row,
   return {};
 }
 
-// Runs a statement without rows.
+// Runs a statement that returns no rows.
 template <typename... Values>
 Status Run(Connection& connection, std::string_view sql, const Values&... values) {
   DOSSIER_ASSIGN_OR_RETURN(store::Statement* const statement, connection.Use(sql));
   return statement->With(values...).Done();
 }
 
-// The first column of the first row; none without a row or for NULL.
+// Returns the first column of the first row; nullopt without a row or for NULL.
 template <typename... Values>
 Result<std::optional<std::int64_t>> ReadInt(Connection& connection, std::string_view sql,
                                             const Values&... values) {

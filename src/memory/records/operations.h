@@ -1,4 +1,4 @@
-// The operations of a `<memory_update>` block: one table for parser, help, completion and docs.
+// The operations of a `<memory_update>` block; parser, help, completion and docs use this table.
 //
 //   if (const MemoryOperation* operation = FindOperation("mem_core_set")) Use(operation->name);
 //   std::string told = HelpText(HelpForm::kLong);          // what a model is told
@@ -34,8 +34,8 @@ enum class OperationId : std::uint8_t {
 
 enum class Access : std::uint8_t { kWrite, kRead };
 
-// The form of an operation's value. It decides how a block that uses a name and its synonym is
-// merged: maps by key, lists by appending; of other values the later one counts.
+// The form of an operation's value. It decides how a block that uses both a name and its synonym is
+// merged: maps by key, lists by appending; for other values the later one counts.
 enum class ValueShape : std::uint8_t { kMap, kList, kOne };
 
 struct MemoryOperation {
@@ -47,10 +47,10 @@ struct MemoryOperation {
   std::string_view value;    // for people and models: `{key: text}`
   std::string_view result;   // "-": none
   std::string_view help;     // one line
-  std::string_view example;  // a value in JSON that the parser takes
+  std::string_view example;  // a value in JSON that the parser accepts
 };
 
-// Writes, then reads: the order in which they run.
+// In the order in which they run: writes, then reads.
 inline constexpr std::array<MemoryOperation, 13> kOperations = {{
     {OperationId::kCoreSet,
      "core_set",
@@ -171,16 +171,16 @@ inline constexpr std::array<MemoryOperation, 13> kOperations = {{
      R"("which run converged")"},
 }};
 
-// By name or synonym; nullptr if there is none.
+// Finds an operation by name or synonym; nullptr if there is none.
 const MemoryOperation* FindOperation(std::string_view name);
 const MemoryOperation& OperationOf(OperationId id);
-// `archival_write` for "archive"; "" if no name is near.
+// Returns the nearest operation name: `archival_write` for "archive"; "" if no name is near.
 std::string NearestOperation(std::string_view name);
 
 enum class HelpForm : std::uint8_t { kLong, kShort };
-// What a model is told about the block and its operations. Ends with a line end.
+// Returns what a model is told about the block and its operations. It ends with a newline.
 std::string HelpText(HelpForm form);
-// The rows of the table in docs/guide/memory.md, its head included.
+// Returns the rows of the table in docs/guide/memory.md, including its head.
 std::string OperationsTable();
 
 }  // namespace dossier::memory

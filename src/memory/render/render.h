@@ -1,12 +1,12 @@
-// Memory as a prompt shows it, under a budget.
+// Renders memory for a prompt, within a budget.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Rendered rendered, Render(view, limits, {.query = task, .chars =
 //   4000})); rendered.text            // "Core Memory:\n- compiler: icpx"
 //   ToJson(AccountingJson(rendered.accounting))
 //
-// Two steps: what could be shown is gathered from the view (GatherMemory), then laid out (LayOut),
-// which is pure. The same view and request give the same bytes. Thread-safety: plain data; pure but
-// for the reads of the view.
+// Two steps: GatherMemory collects from the view what could be shown, then LayOut, which is pure,
+// lays it out. The same view and request give the same bytes. Thread-safety: plain data; pure
+// except for the reads of the view.
 
 #ifndef DOSSIER_MEMORY_RENDER_RENDER_H_
 #define DOSSIER_MEMORY_RENDER_RENDER_H_
@@ -31,20 +31,20 @@ namespace dossier::memory {
 
 using CountTokensFn = std::function<std::int64_t(std::string_view)>;
 
-// Both budgets hold where both are set; unset: no limit.
+// If both budgets are set, both apply; an unset one is no limit.
 struct RenderBudget {
   std::optional<std::int64_t> chars;  // code points
   std::optional<std::int64_t> tokens;
-  CountTokensFn count_tokens;  // needed with `tokens`
+  CountTokensFn count_tokens;  // required with `tokens`
 };
 
 struct RenderRequest {
-  std::string hint;   // "draft": a label for the accounting
+  std::string hint;   // "draft": a label used in the accounting
   std::string query;  // "": no archival section, resources by id
   RenderBudget budget;
   enum class StatusLine : std::uint8_t { kNo, kYes } status_line = StatusLine::kNo;
-  std::optional<HelpForm> help;      // of the operations
-  const Clock* stopwatch = nullptr;  // for `timing`; null: 0
+  std::optional<HelpForm> help;      // of the operations; unset: no help
+  const Clock* stopwatch = nullptr;  // for `timing`; null: it is 0
 };
 
 enum class MemorySection : std::uint8_t { kIndex, kCore, kRecall, kArchival, kResource };
@@ -53,24 +53,24 @@ std::string_view SectionTitle(MemorySection section);  // "Core Memory"
 
 // One line or text of a section.
 struct MemoryItem {
-  std::string id;    // a core key, "#12", or "" of the index
+  std::string id;    // a core key, "#12", or "" for the index
   std::string text;  // as shown
-  std::string tail;  // behind the text, also where it is cut: " {#12}"
-  std::string more;  // between them, left out where it is cut: " (tags: a, b)"
+  std::string tail;  // after the text, kept even if it is cut: " {#12}"
+  std::string more;  // between text and tail, omitted if the text is cut: " (tags: a, b)"
 };
 
-// What could be shown: of each section the items as printed, and the order in which they are taken.
+// What could be shown: for each section the items as printed and the order of selection.
 struct MemoryMaterial {
   struct Part {
     std::vector<MemoryItem> items;
-    std::vector<std::size_t> taking;  // indices of `items`
+    std::vector<std::size_t> taking;  // indices into `items`
   };
   std::array<Part, kMemorySections> parts;
   std::string status_line;
   std::string help;
 };
 
-// An item that is not shown, or not wholly.
+// An item that is not shown, or not completely.
 struct DroppedItem {
   std::string section;  // "Core Memory"; "Status", "Help"
   std::string id;
@@ -82,7 +82,7 @@ struct RenderAccounting {
   std::optional<std::int64_t> budget_tokens;
   std::int64_t rendered_chars = 0;
   std::string task_hint;
-  // Visible in the view, then shown.
+  // Counts of what is visible in the view, then of what is shown.
   std::int64_t core_count = 0, recall_count = 0, archival_count = 0;
   std::int64_t resource_items = 0, core_items = 0, recall_items = 0, archival_items = 0;
   std::string archival_query;
@@ -95,49 +95,49 @@ struct RenderAccounting {
 JsonObject AccountingJson(const RenderAccounting& accounting);
 
 struct Rendered {
-  std::string text;  // no line end at its end; "" if there is nothing
+  std::string text;  // no newline at its end; "" if there is nothing
   RenderAccounting accounting;
 };
 
 struct LaidOut {
   std::string text;
-  std::array<std::int64_t, kMemorySections> shown{};  // items, cut ones too
+  std::array<std::int64_t, kMemorySections> shown{};  // items, including those that were cut
   std::vector<DroppedItem> dropped;
 };
 
-// Lays the material out within `budget`, which is never exceeded; no code point is cut in two.
+// Lays out the material within `budget`, which is never exceeded. It never splits a code point.
 LaidOut LayOut(const MemoryMaterial& material, const RenderBudget& budget);
 
 struct GatheredMemory {
   MemoryMaterial material;
-  RenderAccounting accounting;  // what is known before the layout
+  RenderAccounting accounting;  // what is known before LayOut
 };
 Result<GatheredMemory> GatherMemory(const View& view, const StoreLimits& limits,
                                     const RenderRequest& request);
 
-// Errors: those of the view; kInvalidArgument for a token budget without a counter.
+// Errors: those of the view; kInvalidArgument for a token budget without a token counter.
 Result<Rendered> Render(const View& view, const StoreLimits& limits, const RenderRequest& request);
 
-// Memory for one prompt of a driver, in two texts: core, which stays the same bytes until core
-// changes, and the rest, which is about this query. So a provider's cache keeps the prefix.
+// Memory for one prompt of a driver, as two texts: core, whose bytes change only when core does,
+// and the rest, which depends on this query. A provider's cache can thus keep the prefix.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Injection memory,
 //       Inject(view, limits, {.render = {.query = user_turn, .budget = {.chars = 24'000}}}));
 //   prompt.stable = memory.core, prompt.later = memory.rest;
 //   journal(AccountingJson(memory.accounting));
 //
-// Thread-safety: plain data; pure but for the reads of the view.
+// Thread-safety: plain data; pure except for the reads of the view.
 
 struct InjectionRequest {
-  RenderRequest render;  // its budget is that of both texts; core takes from it first
-  // Records that the prompt holds already, as turns of its history: they are not said twice, and
-  // the window holds as many others.
+  RenderRequest render;  // its budget covers both texts; core is served first
+  // Records that the prompt already contains, as turns of its history. They are not repeated, and
+  // the window holds as many other records.
   std::set<std::int64_t> elsewhere;
 };
 
 struct Injection {
   std::string core;  // Resource Index and Core Memory
-  std::string rest;  // Recall, Archival and Resource Memory; status line and help, if asked for
+  std::string rest;  // Recall, Archival and Resource Memory; status line and help on request
   RenderAccounting accounting;
 };
 

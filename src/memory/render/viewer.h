@@ -1,5 +1,5 @@
-// What the viewer page shows: every branch with all that it ever held, and from which write to
-// which it was there.
+// The data of the viewer page: every branch with everything it ever held, and the range of writes
+// during which it was there.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const ViewerData data, GatherViewer(*store, {}));
 //   WriteFile(path, ViewerPage(data));
@@ -20,8 +20,8 @@
 
 namespace dossier::memory {
 
-// The writes during which something was there: from `from` up to, but not including, `to`. `to` 0:
-// it is still there.
+// The writes during which something was there: from `from` up to, but not including, `to`. A `to`
+// of 0 means that it is still there.
 struct SeqSpan {
   Seq from = 0;
   Seq to = 0;
@@ -39,14 +39,14 @@ struct ViewerItem {
 
 struct ViewerBranch {
   std::string name, parent, node, time;
-  int depth = 0;  // in the tree
+  int depth = 0;  // in the branch tree
   Seq fork_seq = 0;
-  Seq seq = 0;  // the write that made it
+  Seq seq = 0;  // the write that created it
   std::vector<ViewerItem> own_core, inherited_core, events, archival, summaries, exclusions;
 };
 
 struct ViewerPhase {
-  std::string phase;  // "": none was said
+  std::string phase;  // "": unknown
   std::int64_t reads = 0, writes = 0, forks = 0;
 };
 
@@ -61,18 +61,18 @@ struct ViewerNode {
   std::string summary;
 };
 
-// Known to a run and not to the store, which no read changes.
+// What a run knows and the store does not; reading it changes no store.
 struct ViewerExtras {
   std::vector<ViewerNode> best_nodes;             // best first
   std::map<std::string, std::int64_t> reads;      // by phase
-  std::map<std::string, std::string> node_names;  // by id: what people call them
+  std::map<std::string, std::string> node_names;  // by id: display names
 };
 
 struct ViewerData {
   std::string store_id;
   Seq newest = 0;
-  // In the order of the tree; a branch whose parent is gone stands under a virtual one, which has
-  // no data, at the end.
+  // In tree order. Branches whose parent is missing are at the end, under a virtual parent that has
+  // no data.
   std::vector<ViewerBranch> branches;
   std::vector<ViewerPhase> phases;
   std::vector<ViewerWrite> writes;
@@ -83,12 +83,12 @@ inline constexpr std::string_view kVirtualRoot = "(no parent)";
 
 Result<ViewerData> GatherViewer(const Store& store, const ViewerExtras& extras);
 
-// The viewer page: one HTML file for a browser, which loads nothing.
+// The viewer page: one HTML file for a browser that loads nothing else.
 //
 //   const std::string html = ViewerPage(data);
 //
-// Its policy allows the one script and the one style in it, by their hashes, and no address at all;
-// stored text stands escaped. Thread-safety: pure.
+// Its content security policy allows, by hash, only its one script and one style, and no address.
+// Stored text is escaped. Thread-safety: pure.
 
 std::string ViewerPage(const ViewerData& data);
 

@@ -1,9 +1,9 @@
-// Reads the branches of a store, and the chains that they form, from its tables.
+// Reads the branches of a store and their chains from its tables.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Branch branch, FindBranch(connection, "n1"));
 //   DOSSIER_ASSIGN_OR_RETURN(const View view, LoadView(connections, connection, {.branch = "n1"}));
 //
-// Thread-safety: as the connection's. Errors: kNotFound, kDamaged, those of the database.
+// Thread-safety: that of the connection. Errors: kNotFound, kDamaged, those of the database.
 
 #ifndef DOSSIER_MEMORY_SEARCH_BRANCHES_H_
 #define DOSSIER_MEMORY_SEARCH_BRANCHES_H_
@@ -20,10 +20,10 @@
 
 namespace dossier::memory {
 
-// [A-Za-z0-9_.:-]{1,128}. Errors: kInvalidArgument with the name.
+// Accepts [A-Za-z0-9_.:-]{1,128}. Errors: kInvalidArgument with the name.
 Status CheckBranchName(std::string_view name);
 
-// 1 to 128 code points, no control characters. Errors: kInvalidArgument "bad_key: …".
+// Accepts 1 to 128 code points without control characters. Errors: kInvalidArgument "bad_key: …".
 Status CheckCoreKey(std::string_view key);
 
 Result<std::vector<Branch>> LoadBranches(Connection& connection);  // by id
@@ -31,9 +31,9 @@ Result<std::optional<Branch>> LookUpBranch(Connection& connection, std::string_v
 // Errors: kNotFound `no branch "n9"; known: root, n1`.
 Result<Branch> FindBranch(Connection& connection, std::string_view name);
 
-// The newest write of the store; 0 before the first.
+// Returns the newest write of the store; 0 before the first.
 Result<Seq> NewestSeq(Connection& connection);
-// The newest write of `branch` alone; if it has none, the write that made the branch.
+// Returns the newest write of `branch` alone; if it has none, the write that created the branch.
 Result<Seq> NewestSeqOf(Connection& connection, const Branch& branch);
 
 struct ViewRequest {
@@ -43,18 +43,18 @@ struct ViewRequest {
   IndexUse index = IndexUse::kIndex;
   std::shared_ptr<const Embedder> embedder = nullptr;
 };
-// `connection` reads what is loaded at once, `connections` gives those for later. Errors also:
-// kNotFound (a write that is not there), kInvalidArgument (one that was pruned).
+// `connection` reads what is loaded at once; `connections` provides those for later reads. Errors
+// also: kNotFound (no such write), kInvalidArgument (it was pruned).
 Result<View> LoadView(std::shared_ptr<Connections> connections, Connection& connection,
                       const ViewRequest& request);
 
-// The state of a view without its core.
+// Loads the state of a view without its core.
 Result<View::State> LoadChain(Connection& connection, const ViewRequest& request);
 
-// State::chain_json of a chain.
+// Returns State::chain_json for a chain.
 std::string ChainJson(const std::vector<ChainLink>& chain);
 
-// A row of `core`: a tombstone has no value.
+// A row of `core`; a tombstone has no value.
 struct CoreRow {
   Seq seq = 0;
   std::string key, branch;
@@ -64,13 +64,13 @@ struct CoreRow {
   bool pinned = false;
   Micros updated_at = 0;
 };
-// The row that counts for each key, expired ones and tombstones too: nearest branch first, keys of
-// one branch in byte order.
+// Returns the row that counts for each key, including expired ones and tombstones: nearest branch
+// first, the keys of one branch in byte order.
 Result<std::vector<CoreRow>> LoadCoreRows(Connection& connection,
                                           const std::vector<ChainLink>& chain);
-// Those of one branch alone.
+// Returns those rows for one branch alone.
 Result<std::vector<CoreRow>> LoadOwnCoreRows(Connection& connection, const ChainLink& link);
-// The row that counts for `key`, if there is any.
+// Returns the row that counts for `key`; nullopt if there is none.
 Result<std::optional<CoreRow>> FindCoreRow(Connection& connection,
                                            const std::vector<ChainLink>& chain,
                                            std::string_view key);

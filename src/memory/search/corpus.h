@@ -1,11 +1,11 @@
-// The texts that a view shows of some tiers, prepared once for ranking, with the postings of the
-// terms that were searched for so far.
+// The texts of some tiers in a view, prepared once for ranking, with the postings of the terms
+// searched for so far.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto corpus, state.searches->Get(connection, state, tiers));
 //   DOSSIER_ASSIGN_OR_RETURN(const auto postings, corpus->Find(connection, {"linker", "fftw3"}));
 //
-// Postings come from the table `search`, or from the texts themselves where that is not to be used:
-// the same numbers. Those found are kept, within about the size that the index has on disk.
+// Postings come from the table `search`, or from the texts themselves if that table is not to be
+// used; the numbers are the same. They are cached, up to about the size of the index on disk.
 // Thread-safety: all methods from any thread. Errors: those of the database.
 
 #ifndef DOSSIER_MEMORY_SEARCH_CORPUS_H_
@@ -25,16 +25,16 @@
 
 namespace dossier::memory {
 
-// Which tiers: a bit for each SearchTier.
+// A set of tiers: one bit for each SearchTier.
 using TierSet = std::uint8_t;
 TierSet ToTierSet(const std::vector<SearchTier>& tiers);
 inline bool Has(TierSet tiers, SearchTier tier) {
   return (tiers >> static_cast<unsigned>(tier) & 1U) != 0;
 }
 
-// "key: value", as a core entry is scored and shown.
+// Returns "key: value", the text that is scored and shown for a core entry.
 std::string CoreText(const CoreEntry& entry);
-// Core entries have ids of their own in a table, below 0: their place in the view's core.
+// Core entries have negative ids in a table, derived from their index in the view's core.
 inline std::int64_t CoreId(std::size_t place) { return -1 - static_cast<std::int64_t>(place); }
 inline std::size_t CorePlace(std::int64_t core_id) {
   return static_cast<std::size_t>(-1 - core_id);
@@ -44,23 +44,23 @@ class Corpus {
  public:
   static Result<std::shared_ptr<Corpus>> Load(Connection& connection, const View::State& state,
                                               TierSet tiers);
-  // For Load. `core_terms`: of each core entry, by place; empty if core is not searched.
+  // Used by Load. `core_terms`: terms of each core entry by index; empty if core is not searched.
   Corpus(std::vector<TextRow> rows, IndexUse index,
          std::vector<std::vector<std::string>> core_terms)
       : table_(std::move(rows)), index_(index), core_terms_(std::move(core_terms)) {}
 
   const TextTable& table() const { return table_; }
 
-  // In the order of `terms`; without places for a term that no text has.
+  // Returns postings in the order of `terms`; a term in no text has empty postings.
   Result<std::vector<std::shared_ptr<const TermPostings>>> Find(
       Connection& connection, const std::vector<std::string>& terms);
 
-  // Which texts may be hits of `query`, its tiers aside; null: all.
+  // Returns which texts may be hits of `query`, ignoring its tiers; null means all.
   Result<std::shared_ptr<const std::vector<bool>>> Allowed(Connection& connection,
                                                            const View::State& state,
                                                            const Query& query);
 
-  // The vectors of a view that has an embedder, made when they are first needed. `dimensions`: the
+  // Returns the vectors of a view that has an embedder, created on first use. `dimensions` is the
   // size of its vectors.
   Result<std::shared_ptr<const VectorTable>> Vectors(Connection& connection,
                                                      const View::State& state,
@@ -84,7 +84,7 @@ class Corpus {
   std::shared_ptr<const VectorTable> vectors_;
 };
 
-// The corpora of one view, each loaded when first asked for.
+// The corpora of one view; each is loaded on first use.
 class Corpora {
  public:
   Result<std::shared_ptr<Corpus>> Get(Connection& connection, const View::State& state,

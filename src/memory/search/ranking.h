@@ -1,5 +1,5 @@
-// BM25 over texts and over windows of neighbours, and the fusion of ranked lists. Arrays in, arrays
-// out; no database.
+// BM25 over texts and over windows of neighbours, and the fusion of ranked lists. It works on
+// arrays alone and needs no database.
 //
 //   const TextTable& table = …;
 //   const std::vector<const TermPostings*> terms = …;   // of the query
@@ -23,8 +23,8 @@
 
 namespace dossier::memory {
 
-// The texts that a search ranks, by number: lengths, neighbours, age; and where a term stands in
-// them.
+// The texts that a search ranks, by number: lengths, neighbours, age, and the texts that contain a
+// term.
 //
 //   const TextTable table({{.id = 7, .at = 100, .thread = 1, .length = 9},
 //                          {.id = 8, .at = 200, .thread = 1, .length = 6}});
@@ -32,21 +32,21 @@ namespace dossier::memory {
 //   linker.Add(7);                                  // once each time the term stands in #7
 //   const TermPostings postings = std::move(linker).Finish();
 //
-// Texts are numbered so that those of one thread stand side by side, oldest first: the neighbours
-// of a text are the numbers beside its own. 24 bytes a text, 5 bytes a posting.
+// Texts of one thread have consecutive numbers, oldest first, so the neighbours of a text are the
+// adjacent numbers. It takes 24 bytes for each text and 5 bytes for each posting.
 // Thread-safety: immutable once made.
 
-using TextNumber = std::uint32_t;  // of a text in its table, from 0
+using TextNumber = std::uint32_t;  // index of a text in its table, from 0
 
 struct TextRow {
-  std::int64_t id = 0;  // each once in a table
+  std::int64_t id = 0;  // unique in a table
   Micros at = 0;
   std::uint32_t thread = 0;  // 0: none, the text has no neighbours
-  std::uint32_t length = 0;  // terms
+  std::uint32_t length = 0;  // in terms
 };
 
-// What is scored: a text, or the text made of it and its neighbours, one before and one after by
-// (time, id) in the same thread.
+// The unit that is scored: a text, or a text joined with its neighbours (one before and one after
+// by (time, id) in the same thread).
 enum class ScoredUnit : std::uint8_t { kRecord, kWindow };
 
 class TextTable {
@@ -62,10 +62,10 @@ class TextTable {
   }
   double average_length(ScoredUnit unit) const;
   std::uint64_t total_length() const { return total_length_; }
-  // Whether the text before, or after, this one is a neighbour.
+  // Returns true if the text before (after) this one is a neighbour.
   bool HasBefore(TextNumber text) const { return !first_[text]; }
   bool HasAfter(TextNumber text) const { return text + 1 < size() && !first_[text + 1]; }
-  // By (time, id).
+  // Compares by (time, id).
   bool IsNewer(TextNumber a, TextNumber b) const { return ages_[a] > ages_[b]; }
 
   std::optional<TextNumber> Find(std::int64_t id) const;
@@ -75,13 +75,13 @@ class TextTable {
 
   std::vector<std::int64_t> ids_;
   std::vector<std::uint32_t> lengths_, window_lengths_;
-  std::vector<std::uint32_t> ages_;  // place by (time, id), 0 the oldest
-  std::vector<bool> first_;          // of a thread
+  std::vector<std::uint32_t> ages_;  // rank by (time, id), 0 the oldest
+  std::vector<bool> first_;          // true for the first text of a thread
   std::vector<TextNumber> by_id_;
   std::uint64_t total_length_ = 0, total_window_length_ = 0;
 };
 
-// Finds ids that mostly ascend, each from where the last one was.
+// Looks up ids that mostly ascend; each search starts where the last one ended.
 class IdCursor {
  public:
   explicit IdCursor(const TextTable& table) : table_(&table) {}
@@ -92,7 +92,7 @@ class IdCursor {
   std::size_t place_ = 0;  // in by_id_
 };
 
-// The texts that a term stands in, ascending, and how often.
+// The texts that contain a term, ascending, each with the number of occurrences.
 class Postings {
  public:
   std::size_t size() const { return texts_.size(); }
@@ -100,11 +100,11 @@ class Postings {
   std::uint32_t count(std::size_t i) const {
     return counts_[i] < kLarge ? counts_[i] : LargeCount(texts_[i]);
   }
-  std::uint32_t CountIn(TextNumber text) const;  // 0 where the term does not stand
+  std::uint32_t CountIn(TextNumber text) const;  // 0 if the term is not in it
   std::size_t bytes() const;
 
   void Reserve(std::size_t size);
-  void Append(TextNumber text, std::uint32_t count);  // behind all others
+  void Append(TextNumber text, std::uint32_t count);  // after all others
 
  private:
   static constexpr std::uint8_t kLarge = 255;
@@ -112,19 +112,19 @@ class Postings {
 
   std::vector<TextNumber> texts_;
   std::vector<std::uint8_t> counts_;
-  std::vector<std::pair<TextNumber, std::uint32_t>> large_;  // counts from kLarge
+  std::vector<std::pair<TextNumber, std::uint32_t>> large_;  // counts of kLarge or more
 };
 
 struct TermPostings {
   Postings records;
-  std::uint32_t windows = 0;  // how many windows the term stands in
+  std::uint32_t windows = 0;  // number of windows that contain the term
 
   std::uint32_t texts(ScoredUnit unit) const {
     return unit == ScoredUnit::kRecord ? static_cast<std::uint32_t>(records.size()) : windows;
   }
 };
 
-// Collects a term's places; ids that the table does not have are passed over.
+// Collects the places of a term; ids that are not in the table are ignored.
 class PostingsBuilder {
  public:
   explicit PostingsBuilder(const TextTable& table) : table_(&table), cursor_(table) {}
@@ -139,7 +139,7 @@ class PostingsBuilder {
   std::vector<std::pair<TextNumber, std::uint32_t>> places_;
 };
 
-// Calls `take(TextNumber, count)` with each text of `unit` that the term stands in, ascending.
+// Calls `take(TextNumber, count)` for each `unit` of a text that contains the term, ascending.
 template <typename Take>
 void ForEachText(const TextTable& table, ScoredUnit unit, const Postings& postings,
                  const Take& take) {
@@ -147,7 +147,7 @@ void ForEachText(const TextTable& table, ScoredUnit unit, const Postings& postin
     for (std::size_t i = 0; i < postings.size(); ++i) take(postings.text(i), postings.count(i));
     return;
   }
-  // counts[i] is of the window around text `first` + i; a posting reaches three of them.
+  // counts[i] belongs to the window around text `first` + i; a posting affects three windows.
   std::int64_t first = 0;
   std::uint32_t counts[3] = {0, 0, 0};
   const auto move_to = [&](std::int64_t next) {
@@ -170,15 +170,15 @@ void ForEachText(const TextTable& table, ScoredUnit unit, const Postings& postin
   move_to(first + 3);
 }
 
-inline constexpr std::size_t kListLimit = 200;  // texts of a list that fusion looks at
+inline constexpr std::size_t kListLimit = 200;  // fusion uses this many texts of a list
 inline constexpr double kRecordsWeight = 1.5;
 inline constexpr double kWindowsWeight = 1.0;
 inline constexpr double kVectorsWeight = 1.0;
 
-// To 1e-9: scores that differ by less are equal.
+// Rounds to 1e-9; scores that round to the same value are equal.
 double RoundScore(double score);
 
-// Of a term that stands in `with_term` of `texts` texts; never below 0.
+// Returns the weight of a term that `with_term` of `texts` texts contain; it is never below 0.
 double Idf(std::uint64_t texts, std::uint64_t with_term);
 
 struct RankedText {
@@ -186,17 +186,17 @@ struct RankedText {
   double score = 0;  // rounded
 };
 
-// The best `limit` texts by the sum of their terms' parts; ties: the newer first. `allowed`, unless
-// null, says of each text whether it may be in the list; it moves no score.
+// Returns the best `limit` texts by the sum of their terms' parts; on ties the newer first.
+// `allowed`, unless null, says which texts may be in the list; it changes no score.
 std::vector<RankedText> BestTexts(const TextTable& table, ScoredUnit unit,
                                   std::span<const TermPostings* const> terms,
                                   const std::vector<bool>* allowed, std::size_t limit = kListLimit);
 
-// The best `limit` of the texts by `scores`, one each: those above 0. `allowed` as above.
+// Returns the best `limit` texts by `scores` (one per text) above 0. `allowed`: as above.
 std::vector<RankedText> TakeBest(const TextTable& table, std::span<const double> scores,
                                  const std::vector<bool>* allowed, std::size_t limit);
 
-// One term's part in the score of one text, with the numbers it was made of.
+// The part of one term in the score of one text, with the numbers it was computed from.
 struct ScorePart {
   std::uint32_t f = 0, n = 0;
   double idf = 0, part = 0;
@@ -204,7 +204,7 @@ struct ScorePart {
 ScorePart ExplainPart(const TextTable& table, ScoredUnit unit, const TermPostings& term,
                       TextNumber text);
 
-// Places of a list count weight / (20 + rank), rank from 0.
+// A ranked list. Each place counts weight / (20 + rank), with ranks from 0.
 struct WeightedList {
   double weight = 1.0;
   std::vector<RankedText> texts;  // best first
@@ -214,11 +214,11 @@ double PlacePart(double weight, std::size_t rank);
 struct FusedText {
   TextNumber text = 0;
   double score = 0;                               // rounded
-  std::vector<std::optional<std::size_t>> ranks;  // in each list, from 0
+  std::vector<std::optional<std::size_t>> ranks;  // rank in each list, from 0
 };
 
-// The best `k` of all that stand in any list, by the sum of their places' parts; ties: the newer
-// first.
+// Returns the best `k` texts that occur in any list, by the sum of their places' parts; on ties the
+// newer first.
 std::vector<FusedText> Fuse(const TextTable& table, std::span<const WeightedList> lists,
                             std::size_t k);
 

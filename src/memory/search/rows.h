@@ -1,12 +1,12 @@
-// Puts the rows of one write into the tables. Nothing is checked here: the caller decides what is
+// Inserts the rows of one write into the tables. It checks nothing: the caller decides what is
 // written.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(RowWriter rows, RowWriter::Make(connection));
 //   DOSSIER_ASSIGN_OR_RETURN(const std::int64_t id, rows.AddRecord(branch_id, record));
 //   DOSSIER_RETURN_IF_ERROR(rows.AddOp({.op = "archival_write", …, .details = …}));
 //
-// Every write is numbered: rows carry next_seq(), and AddOp ends the write and returns its number.
-// Thread-safety: as the connection's; only inside a transaction.
+// Every write has a number: rows carry next_seq(), and AddOp ends the write and returns its number.
+// Thread-safety: that of the connection; only inside a transaction.
 
 #ifndef DOSSIER_MEMORY_SEARCH_ROWS_H_
 #define DOSSIER_MEMORY_SEARCH_ROWS_H_
@@ -21,7 +21,7 @@
 
 namespace dossier::memory {
 
-// Whether the store has the table `search`, which then gets each record.
+// Returns true if the store has the table `search`, which then receives every record.
 Result<bool> HasIndex(Connection& connection);
 
 struct OpRow {
@@ -35,11 +35,11 @@ std::string TextHash(std::string_view text);  // SHA-256, 32 bytes
 
 class RowWriter {
  public:
-  // `embedder`, which outlives it, makes the vectors of records; null: they get none.
+  // `embedder` makes the vectors of records and must outlive the writer; null: no vectors.
   static Result<RowWriter> Make(Connection& connection, const Embedder* embedder = nullptr,
                                 Numbering numbering = Numbering::kByStore);
 
-  // The number of the write that is being put together.
+  // The number of the write in progress.
   Seq next_seq() const { return next_seq_; }
   // Puts rows to a write that is there already, with the number `seq`.
   RowWriter Within(Seq seq) const {
@@ -49,16 +49,16 @@ class RowWriter {
   }
 
   Result<Seq> AddOp(const OpRow& op);
-  // `row.seq` and `row.branch` are not looked at.
+  // Ignores `row.seq` and `row.branch`.
   Status AddCore(std::int64_t branch_id, const CoreRow& row);
-  // Tags and index too; the new id. `record.id`, `seq` and `branch` are not looked at.
+  // Adds its tags and index entry, too; returns the new id. Ignores `record.id`, `seq`, `branch`.
   Result<std::int64_t> AddRecord(std::int64_t branch_id, const Record& record);
   Status AddHidden(std::int64_t branch_id, std::int64_t record_id, HideReason reason);
 
  private:
   RowWriter(Connection& connection, Seq next_seq, const Embedder* embedder, Numbering numbering)
       : connection_(&connection), next_seq_(next_seq), embedder_(embedder), numbering_(numbering) {}
-  // The id of the branch's next record; none: the next of the store.
+  // Returns the id of the branch's next record; nullopt: use the next id of the store.
   Result<std::optional<std::int64_t>> NextId(std::int64_t branch_id);
   Status AddToIndex(std::int64_t id, std::string_view text);
 

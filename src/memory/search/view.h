@@ -1,12 +1,12 @@
-// One branch of a store as of one write: the only thing that is read.
+// One branch of a store as of one write. All reads go through a view.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(View view, store->Snapshot("root"));
 //   if (auto entry = view.Core("compiler")) Use(entry->value);
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<Record> window, view.Window(20));   // oldest first
 //
-// Immutable: writes that come later, expiry included, do not show. Cheap to copy. It keeps the
-// store's files open, not the Store itself. Thread-safety: all methods from any thread.
-// Errors: kIo, kDamaged, kLocked of the database, where a method can fail.
+// Immutable: later writes, including expiry, are not visible. Cheap to copy. It keeps the store's
+// files open, but not the Store itself. Thread-safety: all methods from any thread. Errors, if a
+// method can fail: kIo, kDamaged, kLocked of the database.
 
 #ifndef DOSSIER_MEMORY_SEARCH_VIEW_H_
 #define DOSSIER_MEMORY_SEARCH_VIEW_H_
@@ -23,23 +23,23 @@
 
 namespace dossier::memory {
 
-// Visible records that match all that is set; newest first by (at, id).
+// Selects visible records that match everything that is set; newest first by (at, id).
 struct RecordFilter {
   std::vector<Tier> tiers;        // empty: all
-  std::vector<std::string> tags;  // all of them
+  std::vector<std::string> tags;  // a record has all of these
   std::optional<std::string> kind;
   std::optional<std::string> thread;
   std::optional<Micros> since, until;
   std::optional<std::int64_t> limit;
 };
 
-// Of the view's own branch unless said otherwise.
+// Counts for the view's own branch, unless a comment says otherwise.
 struct ViewCounts {
   std::int64_t own_events = 0;  // recall, visible, not consolidated
-  std::int64_t events = 0;      // recall, visible, inherited ones too
+  std::int64_t events = 0;      // recall, visible, including inherited ones
   std::int64_t own_archival = 0;
-  std::int64_t archival = 0;              // visible, inherited ones too
-  std::int64_t archival_code_points = 0;  // of all visible ones
+  std::int64_t archival = 0;              // visible, including inherited ones
+  std::int64_t archival_code_points = 0;  // of all visible archival records
 };
 
 class View {
@@ -48,21 +48,22 @@ class View {
   explicit View(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
   const std::string& branch() const;
-  Seq at() const;      // the newest write of the store that could be seen
-  Micros now() const;  // what is expired was decided then
+  Seq at() const;      // newest write of the store that was visible
+  Micros now() const;  // expiry was decided as of this time
 
-  // Live entries, inherited ones too: the nearest branch wins.
+  // Reads live entries, including inherited ones; the nearest branch takes precedence.
   std::optional<CoreEntry> Core(std::string_view key) const;
   const std::vector<CoreEntry>& AllCore() const;  // by key, in byte order
 
-  // None if there is none or this view does not show it. Consolidated records are shown.
+  // Returns nullopt if it does not exist or this view hides it. Consolidated records are returned.
   Result<std::optional<Record>> Find(std::int64_t id) const;
-  // The newest events by (at, id) less those consolidated or evicted here; oldest first.
+  // Returns the newest events by (at, id), oldest first, without those consolidated or evicted
+  // here.
   Result<std::vector<Record>> Window(int max_events) const;
   Result<std::vector<Record>> Records(const RecordFilter& filter) const;
   Result<ViewCounts> Counts() const;
 
-  // Best first. Errors: kUsage ("query is empty").
+  // Returns the best hits first. Errors: kUsage ("query is empty").
   Result<std::vector<Hit>> Search(const Query& query) const;
 
  private:

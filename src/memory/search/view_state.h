@@ -1,14 +1,13 @@
-// Inside of a View, for the parts that read one: queries, search, rendering of history.
+// The internals of a View, for the code that reads one: queries, search, rendering of history.
 //
 //   const View::State& state = …;
 //   DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, state.connections->Borrow());
 //   const std::string sql = VisibleRecords("r.id, r.tokens", "AND r.tier = 'recall'");
 //   DOSSIER_RETURN_IF_ERROR(ForEachRow(lease.connection(), sql, on_row, state.chain_json));
 //
-// What a view shows is told by (branch, seq) in each query, never by a transaction that stays open:
-// rows are only added, so a view that is kept for days sees the same. Immutable, hence thread-safe.
-//
-// Thread-safety: a state is constant; a lease has one owner.
+// Every query selects what a view shows by (branch, seq), so no transaction stays open. Rows are
+// only added, so a view that is kept for days sees the same data.
+// Thread-safety: a state is immutable; a lease has one owner.
 
 #ifndef DOSSIER_MEMORY_SEARCH_VIEW_STATE_H_
 #define DOSSIER_MEMORY_SEARCH_VIEW_STATE_H_
@@ -26,14 +25,14 @@
 
 namespace dossier::memory {
 
-// One branch of a chain, and the newest write of it that is seen from the chain's beginning.
+// One branch of a chain, and its newest write that is visible through the chain.
 struct ChainLink {
   std::int64_t branch_id = 0;
   std::string name;
   Seq last = 0;
 };
 
-// Whether the table `search` holds every record. kScan: there is none, it is out of date, or
+// Whether the table `search` holds every record. kScan: it does not exist, is out of date, or
 // `use_fts` is off.
 enum class IndexUse : std::uint8_t { kIndex, kScan };
 
@@ -48,34 +47,34 @@ struct View::State {
   std::vector<CoreEntry> core;   // live, by key
   IndexUse index = IndexUse::kIndex;
   std::shared_ptr<Connections> connections;
-  std::shared_ptr<const Embedder> embedder;          // null: none
-  std::shared_ptr<Corpora> corpora = MakeCorpora();  // what searches keep for the next one
+  std::shared_ptr<const Embedder> embedder;          // null: there is none
+  std::shared_ptr<Corpora> corpora = MakeCorpora();  // what searches cache for later searches
 };
 
-// "WITH chain(depth, branch_id, last) …", from parameter ?1, to stand before a SELECT.
+// Returns "WITH chain(depth, branch_id, last) …", which uses parameter ?1 and precedes a SELECT.
 std::string_view WithChain();
-// An SQL expression over `records AS r` joined with `chain`: why the view hides the record, or
-// NULL.
+// Returns an SQL expression over `records AS r` joined with `chain`: the reason why the view hides
+// the record, or NULL.
 std::string_view HiddenBy();
-// An SQL condition: whether the view shows the record, that is, it is not hidden or only
+// Returns an SQL condition that is true if the view shows the record: it is not hidden, or is only
 // consolidated.
 std::string_view IsShown();
-// An SQL condition that is false for records that no branch of the chain ever hid. It is cheap, so
-// queries over many records test it before the two above.
+// Returns an SQL condition that is false for records that no branch of the chain ever hid. It is
+// cheap, so queries over many records test it before the two conditions above.
 std::string_view MayBeHidden();
 
-// A whole query over the records that the view shows, consolidated ones too. `more` follows the
-// WHERE: "AND r.at >= ?2 ORDER BY r.id". In it, `r` is the record, `chain` the link it came by.
+// Returns a query over the records that the view shows, including consolidated ones. `more` follows
+// the WHERE: "AND r.at >= ?2 ORDER BY r.id". In it, `r` is the record and `chain` is its link.
 std::string VisibleRecords(std::string_view columns, std::string_view more);
 
-// The columns of `records AS r` that ReadRecord takes, from the first on.
+// Returns the columns of `records AS r` that ReadRecord reads, in order from the first column.
 std::string_view RecordColumns();
-// Without its tags; `chain` gives the branch its name. Errors: kDamaged.
+// Reads a record without its tags; `chain` gives the branch its name. Errors: kDamaged.
 Result<Record> ReadRecord(const store::Statement& row);
-// Those of all `records`, in one query.
+// Reads the tags of all `records` in one query.
 Status ReadTags(Connection& connection, std::span<Record> records);
 
-// Records of a query that begins with RecordColumns(), tags included. Parameters from ?2 on.
+// Returns the records, with tags, of a query that begins with RecordColumns(). Values start at ?2.
 template <typename... Values>
 Result<std::vector<Record>> LoadRecords(Connection& connection, const View::State& state,
                                         std::string_view sql, const Values&... values) {
@@ -90,7 +89,7 @@ Result<std::vector<Record>> LoadRecords(Connection& connection, const View::Stat
   return records;
 }
 
-// None if the view does not show it.
+// Returns nullopt if the view does not show it.
 Result<std::optional<Record>> FindRecord(Connection& connection, const View::State& state,
                                          std::int64_t id);
 

@@ -1,4 +1,4 @@
-// Writes to one branch inside one transaction: whole, or not at all.
+// Writes to one branch inside one transaction: all of them are committed, or none.
 //
 //   store->Transact("root", {.actor = Actor::kUser}, [&](BranchTransaction& session) -> Status {
 //     DOSSIER_ASSIGN_OR_RETURN(const CoreWrite written,
@@ -6,11 +6,11 @@
 //     …
 //   });
 //
-// Every text is redacted before it is hashed or stored. A refused write changes nothing and leaves
-// the transaction usable. Errors beside those of the database: kInvalidArgument with a sentence
-// that begins with the name of what is wrong ("too_large: …", "bad_value: …", "empty_text: …"),
-// kNotFound ("record #41 is not visible from branch "n2""). Thread-safety: none; used inside the
-// function it was given to.
+// Every text is redacted before it is hashed or stored. A rejected write changes nothing, and the
+// transaction can still be used. Errors beside those of the database: kInvalidArgument with a
+// sentence that begins with the name of the problem ("too_large: …", "bad_value: …", "empty_text:
+// …"), kNotFound ("record #41 is not visible from branch "n2""). Thread-safety: none; use it only
+// in the function that received it.
 
 #ifndef DOSSIER_MEMORY_STORE_BRANCH_TRANSACTION_H_
 #define DOSSIER_MEMORY_STORE_BRANCH_TRANSACTION_H_
@@ -27,7 +27,7 @@
 
 namespace dossier::memory {
 
-// Who writes, and as part of what.
+// Who writes, and as part of which work.
 struct WriteContext {
   Actor actor = Actor::kUser;
   std::string block_id, node_id, phase;
@@ -42,26 +42,26 @@ struct CoreValue {
 struct CoreWrite {
   Seq seq = 0;
   bool unchanged = false;
-  std::vector<std::string> evicted;            // keys that made room
-  std::optional<std::int64_t> archived_whole;  // the record that holds the value
+  std::vector<std::string> evicted;            // keys evicted to make room
+  std::optional<std::int64_t> archived_whole;  // the record with the whole value
   std::int64_t redacted = 0;
 };
 
 struct RecordWrite {
   std::int64_t id = 0;
   Seq seq = 0;
-  bool unchanged = false;  // it was there already: the old id
+  bool unchanged = false;  // it already existed; `id` is the old one
   std::int64_t redacted = 0;
 };
 
 struct EvictSelection {
   std::vector<std::int64_t> ids;
   std::optional<std::string> kind;
-  std::int64_t oldest = 0;  // that many of the oldest own events
+  std::int64_t oldest = 0;  // this many of the oldest own events
 };
 struct EvictResult {
   std::int64_t evicted_count = 0, archived_count = 0;
-  std::vector<std::int64_t> refused;  // not own events of this branch
+  std::vector<std::int64_t> refused;  // ids that are not own events of this branch
 };
 
 class BranchTransaction {
@@ -71,26 +71,26 @@ class BranchTransaction {
   virtual const std::string& branch() const = 0;
   virtual const StoreLimits& limits() const = 0;
   virtual Micros now() const = 0;
-  // What the branch shows now, the writes of this transaction included.
+  // Returns what the branch shows now, including the writes of this transaction.
   virtual Result<View> Snapshot() = 0;
 
   virtual Result<CoreWrite> SetCore(std::string_view key, CoreValue value) = 0;
-  // A tombstone, also for inherited keys. Errors: kNotFound ("no key "x" in branch "root"").
+  // Writes a tombstone, also for inherited keys. Errors: kNotFound ("no key "x" in branch "root"").
   virtual Result<Seq> DeleteCore(std::string_view key) = 0;
-  // Rates an own entry, without a change of its value or time.
+  // Changes the importance of an own entry but not its value or time.
   virtual Status RateCore(std::string_view key, int importance) = 0;
   // Evicts own unprotected entries until the core fits; returns their keys.
   virtual Result<std::vector<std::string>> EnforceCoreBudget() = 0;
 
-  // `record.branch`, `id` and `seq` are not looked at; `at` 0: now. Stored once. With `supersedes`,
-  // the old one is hidden in this branch.
+  // Ignores `record.branch`, `id` and `seq`; an `at` of 0 means now. Equal records are stored once.
+  // With `supersedes`, the old record is hidden in this branch.
   virtual Result<RecordWrite> Add(Record record) = 0;
   // Errors: kNotFound "inherited: …", "not_visible: …".
   virtual Result<RecordWrite> Update(std::int64_t id, std::optional<std::string> text,
                                      std::optional<std::vector<std::string>> tags) = 0;
   virtual Result<Seq> DeleteArchival(std::int64_t id) = 0;
   virtual Result<EvictResult> Evict(const EvictSelection& selection) = 0;
-  // Hides each of these records in this branch; they must be visible.
+  // Hides each of these records in this branch. They must be visible.
   virtual Status Hide(std::span<const std::int64_t> ids, HideReason reason) = 0;
   virtual Status LinkSources(std::int64_t summary, std::span<const std::int64_t> sources) = 0;
 };

@@ -1,6 +1,6 @@
-// The one BranchTransaction: checks, redacts, and turns calls into rows and ops.
+// The only implementation of BranchTransaction: checks and redacts, then writes rows and ops.
 //
-// Thread-safety: as BranchTransaction. Lives inside one transaction of the writer.
+// Thread-safety: as BranchTransaction. It lives inside one transaction of the writer.
 
 #ifndef DOSSIER_MEMORY_STORE_BRANCH_TRANSACTION_IMPL_H_
 #define DOSSIER_MEMORY_STORE_BRANCH_TRANSACTION_IMPL_H_
@@ -15,8 +15,8 @@
 
 namespace dossier::memory {
 
-// The connections that views of a transaction read through: during the transaction the writer's,
-// which sees what is not committed yet; afterwards the store's readers.
+// The connections through which views of a transaction read: during the transaction the writer's,
+// which sees uncommitted rows; afterwards the store's readers.
 class SessionConnections final : public Connections {
  public:
   SessionConnections(Connection& writer, std::shared_ptr<Connections> readers)
@@ -68,20 +68,20 @@ class SessionImpl final : public BranchTransaction {
   std::int64_t branch_id() const { return chain_.front().branch_id; }
   bool redacts() const { return setup_.options.redaction == Redaction::kOn; }
   Result<Seq> AddOp(std::string_view op, JsonObject details);
-  // The op of a write to `key`, which shows what stood there before.
+  // Records the op of a write to `key`, with the value that was there before.
   Result<Seq> WriteCore(std::string_view op, const CoreRow& row, JsonObject details = {});
 
   Result<std::vector<CoreRow>> OwnLiveCore();
   Status CheckProtectedRoom(const std::vector<CoreRow>& own, const CoreRow& added) const;
   Result<CoreWrite> ArchiveWhole(CoreRow* row);
-  // As EnforceCoreBudget; the entry of `kept_key` stays, "" is none.
+  // As EnforceCoreBudget, but never evicts the entry of `kept_key` ("": no such entry).
   Result<std::vector<std::string>> EvictSurplus(std::string_view kept_key);
 
-  // Redacts, checks and completes.
+  // Redacts, checks and completes a record.
   Status Prepare(Record* record, std::int64_t* redacted) const;
-  // An equal record that is shown.
+  // Returns an equal record that the branch shows.
   Result<std::optional<RecordWrite>> FindEqual(const Record& record);
-  // Writes it, or finds its equal; hides `hides` for `reason`.
+  // Writes the record, or finds an equal one; hides `hides` for `reason`.
   struct Replaces {
     std::optional<std::int64_t> id;
     HideReason reason = HideReason::kSuperseded;
@@ -93,13 +93,13 @@ class SessionImpl final : public BranchTransaction {
 
   Connection& connection_;
   const Setup setup_;
-  View::State state_;  // of `chain`; its own link has no end
+  View::State state_;  // of `chain`; the link of the branch itself has no end
   std::vector<ChainLink>& chain_ = state_.chain;
   RowWriter rows_;
   std::shared_ptr<SessionConnections> connections_;
 };
 
-// What a write of `tier` is called in the table `ops`.
+// Returns the name in table `ops` for a write of `tier`.
 std::string_view AddOpName(Tier tier);
 
 }  // namespace dossier::memory

@@ -1,5 +1,5 @@
-// A memory store: one SQLite file of append-only writes, shared by any number of threads and
-// processes of one host.
+// A memory store: one SQLite file of append-only writes that any number of threads and processes of
+// one host can share.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto store, Store::Open({.path = "memory.sqlite"}));
 //   DOSSIER_ASSIGN_OR_RETURN(Branch branch, store->Fork("root", "n1", {}));
@@ -11,10 +11,10 @@
 //       }));
 //   DOSSIER_ASSIGN_OR_RETURN(View view, store->Snapshot("n1"));
 //
-// Reading never writes. Writes of this process that come together share a commit; each has its own
-// result. Errors: kNotFound (store; branch: `no branch "n9"; known: root, n1`), kLocked naming the
-// holder's pid and host, kDamaged, kConfig (newer version), kIo, kPermission. Thread-safety: all
-// methods from any thread. Destroying it finishes the writes under way.
+// Reads never write. Concurrent writes of this process share a commit, but each has its own result.
+// Errors: kNotFound (store; branch: `no branch "n9"; known: root, n1`), kLocked naming the holder's
+// pid and host, kDamaged, kConfig (newer version), kIo, kPermission. Thread-safety: all methods
+// from any thread. The destructor finishes the writes in progress.
 
 #ifndef DOSSIER_MEMORY_STORE_STORE_H_
 #define DOSSIER_MEMORY_STORE_STORE_H_
@@ -45,27 +45,27 @@ struct StoreOptions {
   UseFts use_fts = UseFts::kAuto;
   WriteDurability durability = WriteDurability::kNormal;
   Redaction redaction = Redaction::kOn;
-  Numbering numbering = Numbering::kByStore;  // of what this process writes
+  Numbering numbering = Numbering::kByStore;  // for writes of this process
   std::shared_ptr<const Clock> clock = SystemClock();
-  std::shared_ptr<const Embedder> embedder;  // null: search goes by words alone
-  std::string new_store_id;                  // tests: 32 hex digits
-  Millis busy_wait{60'000};                  // for another process
-  Placement placement = Placement::kDetect;  // tests say which
+  std::shared_ptr<const Embedder> embedder;  // null: search uses words only
+  std::string new_store_id;                  // for tests: 32 hex digits
+  Millis busy_wait{60'000};                  // how long to wait for another process
+  Placement placement = Placement::kDetect;  // set by tests
 };
 
 struct ForkOptions {
   std::optional<Seq> at;  // unset: the parent's newest write
-  std::string node;       // of a search tree
+  std::string node;       // node of a search tree
 };
 
-// One write, as `history` shows it.
+// One write, as `dossier memory history` shows it.
 struct LoggedWrite {
   Seq seq = 0;
   Micros at = 0;
   std::string branch, op, actor, block_id, node_id, phase;
-  std::string key;                           // of core
-  std::optional<std::int64_t> record;        // of a record
-  std::optional<std::string> before, after;  // none: there was, or is, nothing
+  std::string key;                           // of a write to core
+  std::optional<std::int64_t> record;        // of a write to a record
+  std::optional<std::string> before, after;  // unset: nothing was, or is, there
   JsonObject details;
 };
 struct HistoryFilter {
@@ -85,7 +85,7 @@ enum class CheckMode : std::uint8_t { kLook, kRebuildIndex };
 
 class Connection;
 
-// For the parts of this module that read or write rows of all branches (transfer.h).
+// Access to rows of all branches, for code of this module that reads or writes them (transfer.h).
 struct RowAccess {
   Connection& connection;
   Micros now = 0;
@@ -101,24 +101,24 @@ class Store {
   virtual const std::string& path() const = 0;
   virtual const std::string& store_id() const = 0;
   virtual const StoreLimits& limits() const = 0;
-  // Said once at Open: no index, a network file system.
+  // Warnings found by Open: no index, a network file system.
   virtual const std::vector<std::string>& warnings() const = 0;
 
-  // A name that exists under the same parent is returned as it is. Errors: kInvalidArgument (a bad
-  // name; a parent that is another: "chain_mismatch: …"), kNotFound (parent).
+  // Returns an existing branch of that name and parent unchanged. Errors: kInvalidArgument (a bad
+  // name; it exists under another parent: "chain_mismatch: …"), kNotFound (parent).
   virtual Result<Branch> Fork(std::string_view parent, std::string_view name,
                               const ForkOptions& options) = 0;
-  // Makes those of `chain` that are missing, each under the one before, the first under root, then
-  // `name` under the last.
+  // Creates the missing branches of `chain`, each under the one before and the first under root,
+  // then `name` under the last.
   virtual Result<Branch> ForkChain(const std::vector<std::string>& chain, std::string_view name,
                                    const ForkOptions& options) = 0;
   virtual Result<std::vector<Branch>> Branches() const = 0;  // by id
 
-  // `at`: the state as of that write; unset: now.
+  // Returns the state as of write `at`; if unset, as of now.
   virtual Result<View> Snapshot(std::string_view branch, std::optional<Seq> at = {}) const = 0;
 
-  // Runs `work` in a transaction of its own or one shared with other callers; if it fails, what it
-  // wrote is undone and its error returned. It may be called on another thread, and must not call
+  // Runs `work` in a transaction of its own or one shared with other callers. If it fails, its
+  // writes are undone and its error is returned. It may run on another thread and must not call
   // this store.
   using Work = std::function<Status(BranchTransaction& session)>;
   virtual Status Transact(std::string_view branch, const WriteContext& context,
@@ -126,22 +126,22 @@ class Store {
 
   virtual Result<std::vector<LoggedWrite>> History(std::string_view branch,
                                                    const HistoryFilter& filter) const = 0;
-  // Appends writes that make the branch show what it showed at `to`; with `key`, only that key.
-  // Returns the newest seq. What was hidden since is shown again, what was written is hidden.
+  // Appends writes that restore what the branch showed at `to`; with `key`, only that key. It shows
+  // again what was hidden since then and hides what was written. Returns the newest seq.
   virtual Result<Seq> Revert(std::string_view branch, Seq to, const std::optional<std::string>& key,
                              const WriteContext& context) = 0;
-  // Counts or removes the rows of writes before `before` that no view, summary or fork can reach.
+  // Counts or removes rows of writes before `before` that no view, summary or fork can reach.
   virtual Result<PruneCounts> Prune(Seq before, PruneMode mode) = 0;
-  // What is wrong, a sentence each: chains, postings, hidden rows.
+  // Returns one sentence for each fault: chains, postings, hidden rows.
   virtual Result<std::vector<std::string>> Check(CheckMode mode) = 0;
 
-  // A text that was kept under a key for good, such as a compression.
+  // Returns a text stored permanently under a key, such as a compression.
   virtual Result<std::optional<std::string>> Remembered(std::string_view key) const = 0;
   virtual Status Remember(std::string_view key, std::string_view text) = 0;
 
   using RowWork = std::function<Status(const RowAccess& rows)>;
   virtual Status ReadRows(const RowWork& work) const = 0;
-  virtual Status WriteRows(const RowWork& work) = 0;  // in a transaction, as Transact
+  virtual Status WriteRows(const RowWork& work) = 0;  // in a transaction, like Transact
 };
 
 }  // namespace dossier::memory

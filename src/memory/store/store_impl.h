@@ -1,7 +1,7 @@
-// The one Store, and the parts of it that have a file of their own: each is a function over a
-// connection of the writer's or a reader's.
+// The only implementation of Store, and functions that live in files of their own. Each works on a
+// connection of the writer or of a reader.
 //
-// Thread-safety: as Store; the functions as their connection.
+// Thread-safety: as Store; the functions have that of their connection.
 
 #ifndef DOSSIER_MEMORY_STORE_STORE_IMPL_H_
 #define DOSSIER_MEMORY_STORE_STORE_IMPL_H_
@@ -23,14 +23,14 @@
 
 namespace dossier::memory {
 
-// The one writing connection of a store in this process, and the queue before it: writes that come
-// together share a commit.
+// The only writing connection of a store in this process, and its queue. Concurrent writes share a
+// commit.
 //
 //   Writer writer(path, options);
 //   DOSSIER_RETURN_IF_ERROR(writer.Run([](Connection& connection) -> Status { … }));
 //
-// A caller whose write is queued while nobody commits becomes the leader and commits for all.
-// Thread-safety: all methods from any thread. The connection is opened by the first write.
+// A caller that queues a write while nobody commits becomes the leader and commits for all.
+// Thread-safety: all methods from any thread. The first write opens the connection.
 
 class Writer {
  public:
@@ -40,9 +40,9 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Runs `job` inside a transaction, perhaps on another thread; returns once it is committed. If
-  // `job` fails, what it wrote is undone and its error returned; others of the same commit do not
-  // notice. Errors also: kLocked naming the holder, kIo with the path.
+  // Runs `job` inside a transaction, perhaps on another thread, and returns once it is committed.
+  // If `job` fails, its writes are undone and its error is returned; other jobs of the commit are
+  // not affected. Errors also: kLocked naming the holder, kIo with the path.
   using Job = std::function<Status(Connection& connection)>;
   Status Run(const Job& job);
 
@@ -54,7 +54,7 @@ class Writer {
   };
   class NetworkLock;
 
-  // With `lock` held; lets go of it meanwhile.
+  // Call with `lock` held; it is released in between.
   void CommitBatch(std::unique_lock<std::mutex>& lock);
   Status RunBatch(std::unique_lock<std::mutex>& lock, std::vector<Waiting*>* batch);
   Waiting* TakeNext(std::size_t taken, Clock::Steady end);
@@ -63,7 +63,7 @@ class Writer {
 
   const std::string path_;
   const DatabaseOptions options_;
-  std::unique_ptr<Connection> connection_;  // the leader's
+  std::unique_ptr<Connection> connection_;  // used by the leader only
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -79,20 +79,20 @@ struct RevertRequest {
   Micros now = 0;
 };
 
-// history.cc, prune.cc, check.cc: see Store.
+// Implemented in history.cc, prune.cc and check.cc; see Store.
 Result<std::vector<LoggedWrite>> LoadHistory(Connection& connection, std::string_view branch,
                                              const HistoryFilter& filter);
 Result<Seq> RevertBranch(Connection& connection, const RevertRequest& request);
 Result<PruneCounts> PruneRows(Connection& connection, Seq before, PruneMode mode);
 Result<std::vector<std::string>> CheckRows(Connection& connection);
-// Makes the index and the lengths of the records anew.
+// Rebuilds the index and the lengths of the records.
 Status RebuildIndex(Connection& connection);
 
 class StoreImpl final : public Store {
  public:
   StoreImpl(StoreOptions options, const DatabaseOptions& database);
 
-  // Reads what Open must know. Errors: as Store::Open.
+  // Reads what Open needs. Errors: as Store::Open.
   Status Start();
 
   const std::string& path() const override { return options_.path; }
@@ -120,7 +120,7 @@ class StoreImpl final : public Store {
 
  private:
   Micros Now() const;
-  // `name` below the last of `chain`, whose missing ones are made below `parent`.
+  // Creates `name` under the last branch of `chain`, and missing branches of it under `parent`.
   Result<Branch> ForkBelow(std::string_view parent, const std::vector<std::string>& chain,
                            std::string_view name, const ForkOptions& options);
   Status FindIndex(Connection& connection);
@@ -130,7 +130,7 @@ class StoreImpl final : public Store {
   std::string store_id_;
   std::vector<std::string> warnings_;
   std::atomic<IndexUse> index_ = IndexUse::kIndex;
-  Writer writer_;  // closed last: it moves the log into the file
+  Writer writer_;  // closed last: it checkpoints the log into the file
   std::shared_ptr<ReaderPool> readers_;
 };
 

@@ -1,12 +1,12 @@
-// The log of requests to memory and their replies: memory_calls.jsonl, one JSON object a line.
+// The log of memory requests and replies: memory_calls.jsonl, one JSON object per line.
 //
 //   CallLog log({.path = CallLogPath(store->path()), .max_chars = 1000, .clock = clock});
 //   DOSSIER_RETURN_IF_ERROR(log.Append({.op = "search", .layer = "command",
 //                                       .memory_type = "archival", .branch = "root",
 //                                       .details = {{"query", query}}}));
 //
-// A line is written whole or not at all, also beside other processes. Secrets are taken out of it,
-// long texts are cut. Errors: kIo, kPermission with the path. Thread-safety: Append from any
+// A line is written completely or not at all, even if other processes write. Secrets are removed
+// and long texts are cut. Errors: kIo, kPermission with the path. Thread-safety: Append from any
 // thread.
 
 #ifndef DOSSIER_MEMORY_TRANSFER_CALL_LOG_H_
@@ -27,7 +27,7 @@ namespace dossier::memory {
 
 struct LoggedCall {
   std::string op;           // "core_set", "search"
-  std::string layer;        // who asked: "command", "block", "prompt", "bridge", "turn"
+  std::string layer;        // the caller: "command", "block", "prompt", "bridge", "turn"
   std::string memory_type;  // "core", "recall", "archival", "branch", "store"
   std::string branch, node, phase, run;
   JsonObject details;
@@ -50,14 +50,14 @@ class CallLog {
   CallLogOptions options_;
 };
 
-// Those of a block that was applied, as UpdateResult has them, a line each. `as` gives the rest.
+// Appends one line for each UpdateResult log entry of an applied block. `as` gives other fields.
 Status AppendOperations(const CallLog& log, const LoggedCall& as, const JsonArray& operations_log);
 
-// memory_calls.jsonl beside the store.
+// Returns the path of memory_calls.jsonl beside the store.
 std::string CallLogPath(const std::string& store_path);
 
-// How many of the calls in a log only read, by phase. A log that is not there has none; lines that
-// are no calls are passed over. Errors: those of the file.
+// Counts the read-only calls in a log, by phase. A missing log has none; lines that are not calls
+// are skipped. Errors: those of the file.
 Result<std::map<std::string, std::int64_t>> ReadsByPhase(const std::string& path);
 
 }  // namespace dossier::memory
