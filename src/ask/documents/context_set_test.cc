@@ -75,7 +75,7 @@ TEST_F(ContextSetTest, ANameThatIsNotUtf8IsCalledByOneThatIs) {  // REC-6
       {{.path = Write("caf\xe9.txt", "a,b\n1,2\n")}, {.path = Write("caf\xe8.txt", "a,b\n3,4\n")}});
   ASSERT_THAT(set, Succeeds());
   EXPECT_THAT(Names(**set), ElementsAre("caf\uFFFD.txt", "caf\uFFFD.txt#2"));
-  EXPECT_EQ(Text(**set, 1), "a,b\n1,2\n");
+  EXPECT_EQ(Text(**set, 0), "a,b\n1,2\n");
 }
 
 TEST_F(ContextSetTest, ATextIsReadAsItsNameSays) {  // INS-132

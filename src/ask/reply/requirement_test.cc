@@ -27,7 +27,7 @@ TEST(RequirementTest, AValueOrATextThatFitsBecomesOneLineOfJson) {  // REC-64
       {{.text = "```json\n{\"sum\": 4}\n```"}, ""},
       {{.text = "{\"sum\": 4}", .value = Json("{\"sum\": 4}")}, ""},
       {{.text = "4", .value = Json(4)}, "It does not fit the schema:\n- the value: is 4, which is"},
-      {{.text = "It is 4."}, "It does not fit the schema:\n- the value: is not JSON"},
+      {{.text = "It is 4."}, "It does not fit the schema:\n- the reply: is not JSON"},
       {{.text = "{\"sum\": 4.5}"}, "It does not fit the schema:\n- /sum: is 4.5"},
   };
   for (Case one : cases) {

@@ -342,7 +342,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   void DropRest(std::size_t most) {
     buffer_.clear();
-    socket_.async_read_some(buffer_.prepare(kDropPiece),
+    socket_.async_read_some(buffer_.prepare(std::min(kDropPiece, buffer_.max_size())),
                             [self = shared_from_this(), most](Failure failure, std::size_t bytes) {
                               if (!failure && !self->late_ && bytes < most)
                                 return self->DropRest(most - bytes);

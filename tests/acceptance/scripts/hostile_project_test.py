@@ -129,7 +129,7 @@ class Keys(Project):
             self.put(".dossier/conversations/planted.json", json.dumps(
                 {"id": "planted", "model": model, "messages": [], "created_at": "2026-11-21T12:47:14.000000Z",
                  "updated_at": "2026-11-21T12:47:14.000000Z", "metadata": {}}))
-            for words in (["chat", "--continue", "my SECRET"], ["chat", "--conversation", "planted", "-i"],
+            for words in (["chat", "--continue", "my SECRET"], ["chat", "--conversation", "planted", "hello"],
                           ["chat", "--conversation", "planted", "--no-save", "my SECRET"],
                           ["conversations", "compact", "planted"]):
                 self.assertIn("is not trusted", self.refused(*words))
