@@ -33,9 +33,9 @@ namespace dossier::cli {
 // table.
 //
 //   auto input = ParseChatInput("/model gpt-4o");
-//   if (!input) Show(input.error());                       // "unknown command /modle; did you mean
-//   /model?" if (input->command == SlashCommand::kModel) Use(input->argument);   // "gpt-4o" if
-//   (input->command == SlashCommand::kPrompt) Send(input->argument);
+//   if (!input) Show(input.error());   // "unknown command /modle; did you mean /model?"
+//   if (input->command == SlashCommand::kModel) Use(input->argument);   // "gpt-4o"
+//   if (input->command == SlashCommand::kPrompt) Send(input->argument);
 //
 // Thread-safety: pure functions.
 
