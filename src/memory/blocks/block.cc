@@ -44,7 +44,7 @@ JsonArray AsList(Json value) {
   return list;
 }
 
-// Where both have a value, `later` takes precedence.
+// If both have a value, `later` takes precedence.
 Json Merged(ValueShape shape, Json earlier, Json later) {
   if (shape == ValueShape::kMap && earlier.is_object() && later.is_object()) {
     for (auto& member : later.get_object()) {

@@ -59,7 +59,7 @@ struct MemoryItem {
   std::string more;  // between text and tail, omitted if the text is cut: " (tags: a, b)"
 };
 
-// What could be shown: for each section the items as printed and the order of selection.
+// The candidates of each section: the items as printed and the order of selection.
 struct MemoryMaterial {
   struct Part {
     std::vector<MemoryItem> items;

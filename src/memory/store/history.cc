@@ -106,7 +106,7 @@ bool Same(const CoreRow& a, const CoreRow& b) {
          a.pinned == b.pinned;
 }
 
-// How a view shows a record.
+// The ways in which a view shows a record.
 enum class Shown : std::uint8_t { kNot, kConsolidated, kFully };
 
 Result<Shown> ShownBy(Connection& connection, const View::State& state, std::int64_t id) {
