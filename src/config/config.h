@@ -46,7 +46,7 @@ Result<UserFolders> UserFoldersOf(const Variables& variables);
 std::string ResolvePath(const std::string& path, const std::string& folder,
                         const std::string& home);
 
-// What determines the conversation folder, in descending precedence; "" means "not given".
+// The inputs that select the conversation folder, in descending precedence; "" means "not given".
 struct ConversationPlaces {
   std::string flag;                             // --conversations-path
   std::string dossier_variable, cllm_variable;  // …_CONVERSATIONS_PATH
@@ -76,8 +76,8 @@ struct Search {
   std::string folder;      // working folder, absolute, links resolved
   std::string root;        // of the repository; "" outside a repository
   std::string config_dir;  // --config-dir or $DOSSIER_CONFIG_DIR; replaces the search
-  // Who chose `config_dir`. A user who names a folder on the command line is taken to mean what it
-  // contains.
+  // The origin of `config_dir`. A user who names a folder on the command line is taken to mean what
+  // it contains.
   enum class ConfigDir { kNamed, kFromVariable } config_dir_from = ConfigDir::kFromVariable;
   std::string cllm_path;  // $CLLM_PATH; used with kCompat only
   std::string name;       // --config
