@@ -48,7 +48,7 @@ struct ChangedFile {
   std::int64_t mtime_ns = 0;  // since 1970
 };
 
-// What `--with` adds to the header, in display order.
+// The additions of `--with` to the header, in display order.
 struct HeaderExtras {
   bool dirty = false, upstream = false, commits = false, date = false;
   std::optional<HeaderEnvironment> environment;

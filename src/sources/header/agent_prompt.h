@@ -48,7 +48,7 @@ struct AgentPromptInput {
   const Header* header = nullptr;
   TokenMap tokens;                     // result of PromptTokens
   std::optional<CustomPrompt> custom;  // replaces the built-in layout
-  // How the engine works, which decides the output rules in the prompt.
+  // The engine's way of working, which decides the output rules in the prompt.
   enum class Engine : std::uint8_t { kWorktree, kPatchFile, kBuiltin } engine = Engine::kWorktree;
   HeaderConfig::Placement placement = HeaderConfig::Placement::kVolatile;
   std::string policy;                // text of the policy file
@@ -58,7 +58,7 @@ struct AgentPromptInput {
   std::string patch, checks, feedback;
 };
 
-// What an assembly needs besides its content; see assembly/assemble.h.
+// The inputs of an assembly besides its content; see assembly/assemble.h.
 struct AgentPromptSetting {
   assembly::AssetFolders folders;
   assembly::Budget budget;

@@ -38,10 +38,10 @@ inline constexpr std::string_view kHeaderExtras[] = {"dirty", "upstream", "commi
 inline constexpr std::string_view kEnginePlaceholders[] = {"prompt", "prompt_file", "worktree",
                                                            "task_id", "role"};
 
-// What fills a role: a program, or the built-in loop of a model.
+// An engine, which fills a role: a program, or the built-in loop of a model.
 struct AgentEngine {
   enum class Output : std::uint8_t { kWorktree, kPatchFile };
-  // How a program gets its prompt, besides `{prompt}` and `{prompt_file}` in argv.
+  // The way to pass the prompt, besides `{prompt}` and `{prompt_file}` in argv.
   enum class Input : std::uint8_t { kNone, kPrompt };
 
   // Where a program's output contains its usage and its final text: JSON pointers, see

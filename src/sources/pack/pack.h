@@ -35,7 +35,7 @@ enum class PackFormat : std::uint8_t { kXml, kMarkdown, kPlain };
 enum class PackOrder : std::uint8_t { kDefault, kChanged, kPath, kSticky };
 enum class SecretPolicy : std::uint8_t { kRedact, kExclude, kAllow };
 enum class LineNumbers : std::uint8_t { kNo, kYes };
-// How much of a file is shown. kNames: only its path in the list.
+// The extent to which a file is shown. kNames: only its path in the list.
 enum class Form : std::uint8_t { kFull, kOutline, kNames };
 
 struct PackOptions {

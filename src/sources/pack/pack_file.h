@@ -54,7 +54,7 @@ struct Selection {
 // Errors: as Pack. Thread-safety: a function over its arguments.
 Result<Selection> SelectFiles(const PackOptions& options, const CancelToken& cancel);
 
-// What later steps need to know besides the file itself.
+// Facts that later steps need besides the file itself.
 struct ReadFileFacts {
   bool unchanged = false;  // as in HEAD
   bool sanitized = false;  // NUL or invalid UTF-8 was replaced by U+FFFD

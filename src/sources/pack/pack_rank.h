@@ -25,7 +25,7 @@ namespace dossier::sources {
 
 constexpr std::size_t kRankFields = 4;  // path, symbols, imports, text
 
-// How often the words of the task occur in a file.
+// Counts of the task's words in a file.
 struct TaskWordCounts {
   std::vector<std::array<std::uint32_t, kRankFields>> counts;  // by word of the task
   std::array<std::uint32_t, kRankFields> lengths{};            // number of words in each field

@@ -34,7 +34,7 @@ struct TemplateVariable {
 
 using TemplateVariables = std::map<std::string, TemplateVariable, std::less<>>;
 
-// What happens to a variable's value that contains shell characters and has passed neither
+// The treatment of a variable's value that contains shell characters and has passed neither
 // `shellquote` nor `raw`.
 enum class ShellRule {
   kNone,    // the result is not for a shell
