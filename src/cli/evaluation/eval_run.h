@@ -57,7 +57,7 @@ evaluation::RunScorer JailedScorer(const CancelToken& cancel);
 // Returns the folder for installed peers. Errors: kConfig if there is no home folder.
 Result<std::string> PeersFolder();
 
-// Where reports go: the requested files, and a table or an object on stdout.
+// The outputs of a report: the requested files, and a table or an object on stdout.
 struct ReportFiles {
   std::string html, markdown, json_file, junit;
   bool json = false;

@@ -1,4 +1,4 @@
-// What every command of `dossier memory` needs: its flags, their store, and the clock.
+// The state that every command of `dossier memory` needs: its flags, their store, and the clock.
 //
 //   Result<int> RunGet(const MemoryCall& call) {
 //     DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open());

@@ -19,7 +19,7 @@
 
 namespace dossier::cli {
 
-// What differs from the original run; unset members stay as they were.
+// The differences from the original run; unset members stay as they were.
 struct AskAgainOrder {
   ask::Continuation how;
   std::optional<int> max_iterations;

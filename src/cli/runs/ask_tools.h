@@ -1,5 +1,5 @@
-// What `ask` offers to the code of a run besides its context: tools from a file, and images that
-// the code may show to the model of a sub-call.
+// Resources that `ask` offers to the code of a run besides its context: tools from a file, and
+// images that the code may show to the model of a sub-call.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(request.tools, ReadAskTools(arguments, ToolCallRule::kMade));
 //   DOSSIER_ASSIGN_OR_RETURN(request.media, ReadAskMedia(arguments, model, network, cancel));

@@ -1,4 +1,4 @@
-// What `worker` and `serve --store` need besides their flags.
+// Settings that `worker` and `serve --store` need besides their flags.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(options.cache_folder, WorkerFolder());
 //   options.say = SayOn(context);

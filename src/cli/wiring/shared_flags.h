@@ -68,7 +68,7 @@ Result<SandboxChoice> ParseSandboxFlags(const SandboxFlags& flags);
 //
 // Errors: kUsage with flag and text. Thread-safety: pure functions.
 
-// Whether 0 is a valid value, or an error because such a limit lets nothing through.
+// Decides if 0 is a valid value, or an error because such a limit lets nothing through.
 enum class Zero { kRefused, kTaken };
 
 Result<Millis> ReadTimeFlag(std::string_view flag, const std::string& text,
