@@ -153,8 +153,7 @@ void PrintJson(const AgentRunResult& summary, std::ostream& out) {
       << "\n";
 }
 
-// The parts that a person acts on: what is in the branch, what was refused by which rule, what
-// waits.
+// The summary that a person acts on: changes in the branch, refusals and their rule, what waits.
 class SummaryText {
  public:
   explicit SummaryText(const AgentRunResult& summary) : summary_(summary) {}
