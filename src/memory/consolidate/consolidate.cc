@@ -356,7 +356,7 @@ Result<std::optional<ConsolidateOutcome>> ConsolidateIfNeeded(Store& store, std:
 
 namespace {
 
-constexpr int kMostTries = 4;  // of a transaction; the last one asks no model
+constexpr int kMostTries = 4;  // tries of a transaction; the last asks no model
 
 bool AreRatings(const std::vector<int>& ratings, std::size_t count) {
   return ratings.size() == count &&

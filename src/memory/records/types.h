@@ -65,7 +65,7 @@ struct Record {
   Seq seq = 0;
   std::string branch;
   Tier tier = Tier::kArchival;
-  std::string kind;  // of an event: "llm_insight"
+  std::string kind;  // kind of an event: "llm_insight"
   std::string text;
   std::string thread;  // "": none
   std::string ref;     // an id chosen by the writer

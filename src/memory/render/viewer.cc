@@ -252,7 +252,7 @@ class ViewerGathering {
   ViewerData data_;
   std::vector<ViewerBranch> branches_;
   std::map<std::string, ViewerLines> lines_;   // by branch
-  std::map<std::string, std::int64_t> ids_;    // of records, by uid
+  std::map<std::string, std::int64_t> ids_;    // record ids by uid
   std::map<std::string, std::size_t> phases_;  // places in data_.phases
   std::unordered_map<std::string, const ViewerBranch*> by_name_;
   std::unordered_map<std::string, std::vector<const ViewerBranch*>>

@@ -110,8 +110,7 @@ TEST_F(EmbeddingTest, ATextIsRankedWithItsNeighbours) {  // MEM-40, MEM-45
   Add("the dog", "s");
   Add("and rain", "s");
   Add("move now", "s");
-  // Windows: dog+rain, dog+rain+move, rain+move; their cosine with "dog", plus 1/4 of the text's
-  // own.
+  // Windows: dog+rain, dog+rain+move, rain+move; their cosine with "dog", plus 1/4 of each own.
   EXPECT_EQ(Nearest("dog"), (VectorScores{{"the dog", 0.765685425}, {"and rain", 0.461880215}}));
 }
 

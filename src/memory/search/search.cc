@@ -11,7 +11,7 @@
 namespace dossier::memory {
 namespace {
 
-constexpr std::size_t kMostTerms = 32;  // of a query
+constexpr std::size_t kMostTerms = 32;  // terms used of one query
 
 struct QueryTerm {
   std::size_t place = 0;  // in the query

@@ -39,7 +39,7 @@ struct ViewCounts {
   std::int64_t events = 0;      // recall, visible, including inherited ones
   std::int64_t own_archival = 0;
   std::int64_t archival = 0;              // visible, including inherited ones
-  std::int64_t archival_code_points = 0;  // of all visible archival records
+  std::int64_t archival_code_points = 0;  // code points of those records
 };
 
 class View {

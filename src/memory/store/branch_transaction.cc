@@ -116,7 +116,7 @@ constexpr std::int64_t kLeastDigest = 24;
 constexpr std::int64_t kLongestBeginning = 400;
 
 struct DigestSize {
-  std::int64_t chars = 0;  // of the whole value
+  std::int64_t chars = 0;  // length of the whole value
   std::int64_t room = 0;   // maximum length of the digest
   std::int64_t keep = 0;   // maximum length kept from the value's start
 };

@@ -8,7 +8,7 @@
 namespace dossier::memory {
 namespace {
 
-constexpr std::int64_t kMostFindings = 20;  // of one kind
+constexpr std::int64_t kMostFindings = 20;  // reported for each kind
 
 // Each query returns the numbers of wrong rows; the sentence names one of them.
 struct RowCheck {

@@ -94,7 +94,7 @@ class Pruning {
 
   Connection& connection_;
   const Seq before_;
-  std::vector<std::string> chains_;  // of every branch as of before_
+  std::vector<std::string> chains_;  // chain of every branch as of before_
   Snapshots snapshots_;
 };
 

@@ -205,8 +205,8 @@ class Exporting {
   const std::string store_id_;
   View::State state_;
   std::map<Seq, std::string> origins_;         // uids of what was imported
-  std::map<std::int64_t, std::string> names_;  // of branches
-  std::map<std::int64_t, Seq> record_seqs_;    // of what is exported
+  std::map<std::int64_t, std::string> names_;  // branch names
+  std::map<std::int64_t, Seq> record_seqs_;    // writes that stored the exported records
   Exported exported_;
 };
 
