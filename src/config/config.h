@@ -74,7 +74,7 @@ enum class Mode { kDefault, kCompat };
 
 struct Search {
   std::string folder;      // working folder, absolute, links resolved
-  std::string root;        // of the repository; "" outside a repository
+  std::string root;        // root of the repository; "" outside one
   std::string config_dir;  // --config-dir or $DOSSIER_CONFIG_DIR; replaces the search
   // The origin of `config_dir`. A user who names a folder on the command line is taken to mean what
   // it contains.
@@ -166,7 +166,7 @@ struct ProviderAccess {
 struct Config {
   std::optional<std::string> model;
   std::optional<double> temperature;       // 0 to 2
-  std::optional<std::int64_t> max_tokens;  // of a reply
+  std::optional<std::int64_t> max_tokens;  // limit for a reply
   std::optional<bool> stream;              // unset: stream only on a terminal
   bool raw_response = false, debug = false, json_logs = false;
   std::string log_file;
