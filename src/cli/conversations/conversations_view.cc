@@ -91,7 +91,7 @@ std::vector<ShownMessage> MessagesAsSent(const Stored& stored) {
     out.push_back({0, "system", system->Text()});
   }
   std::vector<std::string> warnings;
-  constexpr std::int64_t kKeepTurns = 2;  // of the records' own making; it only bounds new ones
+  constexpr std::int64_t kKeepTurns = 2;  // stored compactions keep their own; this limits new ones
   for (const assembly::Turn& turn : chat::HistoryView(stored, stored.compaction, kKeepTurns,
                                                       *tokens::MakeByteCounter(), &warnings)) {
     out.push_back({out.size(), std::string(assembly::RoleName(turn.role)), turn.Text()});

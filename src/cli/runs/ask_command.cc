@@ -248,7 +248,7 @@ class Asking {
     DOSSIER_ASSIGN_OR_RETURN(SandboxChoice sandbox, ParseSandboxFlags(arguments_.sandbox));
     DOSSIER_ASSIGN_OR_RETURN(sandbox.pool.dialect, sandbox::ParseDialect(arguments_.dialect));
     if (sandbox.pool.dialect != sandbox::Dialect::kPython) {
-      // Checks, before a model is started or asked, that this build supports it.
+      // Checks, before a model is started or asked, that this build has the worker.
       DOSSIER_RETURN_IF_ERROR(sandbox::WorkerBuild(sandbox.pool));
     }
     return sandbox;

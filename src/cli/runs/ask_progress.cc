@@ -320,7 +320,7 @@ class LiveView final : public ask::EventSink {
   Tally tally_;
   Clock::time_point drawn_{};
   std::uint64_t received_ = 0;
-  std::size_t lines_ = 0;  // of the current frame
+  std::size_t lines_ = 0;  // lines in the current frame
   bool finished_ = false;
 };
 

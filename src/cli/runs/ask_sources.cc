@@ -34,7 +34,7 @@ std::string FetchedPath(const std::string& folder, std::string_view url) {
   return path;
 }
 
-// The exit codes with which sh reports a missing program: its output is useless.
+// Returns true if a program was not found or not started (as sh reports): its output is useless.
 bool NeverRan(const sources::CommandResult& result) {
   return result.outcome == sources::CommandOutcome::kStartError ||
          (result.outcome == sources::CommandOutcome::kExit &&

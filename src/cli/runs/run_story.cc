@@ -151,10 +151,10 @@ class RunStory {
   const StoryOptions options_;
   std::ostream& out_;
   std::int64_t call_ = 0;  // the call of the current event
-  std::int64_t turn_ = 0;  // of the root
+  std::int64_t turn_ = 0;  // current turn of the root
   std::int64_t calls_ = 0, input_ = 0, output_ = 0;
   std::map<std::int64_t, Json> messages_;      // by number
-  std::map<std::int64_t, std::string> paths_;  // of children, by call
+  std::map<std::int64_t, std::string> paths_;  // paths of children, by call
   // Prompts of sub-calls that wait for a reply, by call and request.
   std::map<std::pair<std::int64_t, std::int64_t>, Json> prompts_;
 };

@@ -23,7 +23,7 @@ struct ExchangeArguments {
   std::string run, other;
   std::string format = "reference-jsonl";
   std::string output;  // -o
-  std::string file;    // of import
+  std::string file;    // import
   bool json = false;
 };
 

@@ -28,7 +28,7 @@ namespace {
 
 struct ConfigArguments {
   std::string key, value;
-  std::string file;     // of validate
+  std::string file;     // validate
   bool origin = false;  // show --origin
   bool json = false;
   bool global = false;  // the user's own file

@@ -27,7 +27,7 @@ namespace dossier::cli {
 namespace {
 
 struct ModelsArguments {
-  std::string name;      // of a model
+  std::string name;      // model name
   std::string provider;  // --provider
   std::string base_url, key_env, script;
   bool json = false, all = false;
@@ -115,7 +115,7 @@ Readiness LookAt(const Provider& provider, const model::UserConfig& config,
 
 // Models and their providers as configured for the working folder.
 struct Configured {
-  ModelFlags flags;  // without additions from the configuration
+  ModelFlags flags;  // completed from the configuration
   ModelData data;
 };
 Result<Configured> LoadConfigured(ModelFlags flags, Context& context) {

@@ -24,9 +24,9 @@ namespace {
 struct LocalModelArguments {
   std::string name;           // a model; for `pull` a model or a path; a script file
   std::string record, roles;  // for serve-script
-  std::string sha256;         // of a file downloaded from an address
+  std::string sha256;         // for a file downloaded from an address
   std::string idle = "10m";
-  std::optional<std::int64_t> context;  // token limit of the local server
+  std::optional<std::int64_t> context;  // context size of the local server, in tokens
   int port = 0;
   bool json = false;
 };

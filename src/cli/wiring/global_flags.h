@@ -1,7 +1,7 @@
 // The flags that every command accepts, before or after its name.
 //
 //   GlobalFlags flags;
-//   AddGlobalFlags(declared, &flags);    // of the root; they count behind every command, too
+//   AddGlobalFlags(declared, &flags);    // of the root; valid after every command, too
 //
 // Thread-safety: plain data.
 

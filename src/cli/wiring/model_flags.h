@@ -64,8 +64,8 @@ Result<driver::BoundModel> OpenChatModel(const ModelFlags& flags, const config::
                                          const std::function<void(std::string_view)>& say,
                                          const CancelToken& cancel);
 
-// Asks a person which model to use if none is configured: a server on this machine, else the local
-// model.
+// Lets a person choose a first model when there is none yet: a server on this machine, else the
+// local model.
 //
 //   settings.first_use = OfferFirstUse(flags);
 //
