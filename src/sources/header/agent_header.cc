@@ -20,7 +20,7 @@ using std::chrono::seconds;
 
 constexpr std::size_t kMaxNameChars = 200;  // ids and paths
 constexpr std::size_t kMaxSummaryChars = 300;
-constexpr std::size_t kMaxGlobChars = 400;  // of one list
+constexpr std::size_t kMaxGlobChars = 400;  // per list
 constexpr Millis kLongestTime = std::chrono::hours(24 * 365);
 constexpr std::string_view kCutMark = "…";
 

@@ -505,7 +505,7 @@ class QueueScanner {
   NoteScan& scan_;
   std::string path_;
   std::string names_;
-  std::vector<std::uint32_t> starts_;  // of each name in names_
+  std::vector<std::uint32_t> starts_;  // start of each name in names_
 };
 
 void FindTwins(const NoteScan& scan, std::vector<std::string>* lines) {

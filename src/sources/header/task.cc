@@ -277,7 +277,7 @@ class Loader {
   const std::string& notes_;
   TaskList list_;
   std::vector<std::string> problems_;
-  std::map<std::string, std::string> files_;  // of ids
+  std::map<std::string, std::string> files_;  // by id
 };
 
 }  // namespace

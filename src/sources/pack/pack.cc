@@ -510,7 +510,7 @@ struct TreeNode {
   std::int64_t tokens = 0;
   std::size_t files = 0;
   std::map<std::string, TreeNode> below;  // by name; empty: a file
-  std::string_view form;                  // of a file that is not shown in full
+  std::string_view form;                  // set for a file that is not shown in full
 };
 
 void ShowNode(const std::string& name, const TreeNode& node, int depth, std::string* out) {

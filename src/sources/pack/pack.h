@@ -74,7 +74,7 @@ std::string_view LeftOutName(LeftOut why);  // "binary", "budget", …
 
 // A secret value that was removed.
 struct PackedSecret {
-  std::size_t line = 1;  // of the file
+  std::size_t line = 1;  // line number in the file
   std::string kind;      // as in [redacted:KIND]
 };
 
@@ -83,8 +83,8 @@ struct PackedFile {
   Form form = Form::kFull;  // as shown
   LeftOut why = LeftOut::kNothing;
   std::string detail;               // kUnreadable: the reason; kBinary: "UTF-16 text" if it is that
-  std::uint64_t bytes = 0;          // of the file
-  std::int64_t full_tokens = 0;     // of the full form with its frame
+  std::uint64_t bytes = 0;          // size of the file
+  std::int64_t full_tokens = 0;     // tokens of the full form with its frame
   std::int64_t outline_tokens = 0;  // 0: no outline
   std::vector<PackedSecret> secrets;  // redacted, by line
   bool listed = true;                 // false: the budget had no room for its name

@@ -24,8 +24,8 @@ struct Field {
 constexpr std::array<Field, kRankFields> kFields = {
     {{"name", 6.0, 0.4}, {"symbols", 3.0, 0.6}, {"imports", 0.7, 0.5}, {"text", 1.0, 0.75}}};
 constexpr double kSaturation = 1.5;       // k1 of BM25
-constexpr double kImportShare = 0.15;     // of a neighbour's score
-constexpr double kHistoryShare = 0.2;     // of the score of a file changed together
+constexpr double kImportShare = 0.15;     // share of a neighbour's score
+constexpr double kHistoryShare = 0.2;     // share of the score of a file changed together
 constexpr std::size_t kLargeCommit = 30;  // files; larger commits show no relation
 constexpr std::size_t kMaxReasons = 5;
 

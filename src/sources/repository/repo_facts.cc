@@ -245,7 +245,7 @@ std::string ReadBoundary(const std::string& path) {
   return hex ? *text : "";
 }
 
-constexpr std::size_t kMaxOutput = 256 << 20;  // of one answer from git, in bytes
+constexpr std::size_t kMaxOutput = 256 << 20;  // bytes of one answer from git
 constexpr std::string_view kCommits = "-1000";
 constexpr std::string_view kCommitMark = "\x01\x02";  // no sensible path starts with it
 constexpr const char* kSettings = "^core\\.(excludesfile|ignorecase)$";

@@ -39,7 +39,7 @@ struct TemplateExpr {
   std::string name;
   std::vector<CompareSign> signs;
   std::vector<TemplateExpr> operands;
-  int depth = 1;  // of the tree from this node down, including it
+  int depth = 1;  // depth of the tree from this node down
 };
 
 struct TemplateNode {
