@@ -1,7 +1,7 @@
 // Renders memory for a prompt, within a budget.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const Rendered rendered, Render(view, limits, {.query = task, .chars =
-//   4000})); rendered.text            // "Core Memory:\n- compiler: icpx"
+//   DOSSIER_ASSIGN_OR_RETURN(const Rendered rendered, Render(view, limits, {.query = task}));
+//   rendered.text            // "Core Memory:\n- compiler: icpx"
 //   ToJson(AccountingJson(rendered.accounting))
 //
 // Two steps: GatherMemory collects from the view what could be shown, then LayOut, which is pure,
