@@ -112,7 +112,7 @@ Result<std::vector<ContextCommand>> ReadContextCommands(const YamlNode& list,
 //                                        // --- End Context ---
 //   JoinBlocks(blocks);                  // one blank line between
 //   RestoreOutput(body);                 // the output as it was
-//   FindBlocks(system_message);          // in files that do not say where their blocks are
+//   FindBlocks(system_message);          // for files that do not record their blocks
 //
 // Thread-safety: pure functions.
 

@@ -1,8 +1,8 @@
 // Reads the keys `agents` and `header` of dossier.yml and, with lower precedence, `agentnet.edn`.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const auto agentnet, ReadAgentNet(root, config::ReadConfigFile,
-//   decide)); DOSSIER_ASSIGN_OR_RETURN(const AgentsConfig agents, ReadAgentsConfig(config,
-//   agentnet)); const AgentEngine* engine = agents.FindEngine(agents.engineer);
+//   DOSSIER_ASSIGN_OR_RETURN(const auto net, ReadAgentNet(root, config::ReadConfigFile, decide));
+//   DOSSIER_ASSIGN_OR_RETURN(const AgentsConfig agents, ReadAgentsConfig(config, net));
+//   const AgentEngine* engine = agents.FindEngine(agents.engineer);
 //
 // Thread-safety: plain data and pure functions.
 

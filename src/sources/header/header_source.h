@@ -2,8 +2,8 @@
 // the header.
 //
 //   HeaderSource source(".", agents);
-//   DOSSIER_ASSIGN_OR_RETURN(const CollectedHeader state, source.Collect({.now =
-//   clock->WallNow()})); Print(ToYaml(state.header));
+//   DOSSIER_ASSIGN_OR_RETURN(const CollectedHeader state, source.Collect({.now = now}));
+//   Print(ToYaml(state.header));
 //
 // One source serves many headers of a run: while HEAD does not move, git runs only once.
 // Thread-safety: Collect may be called from many threads.

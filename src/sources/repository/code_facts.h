@@ -2,8 +2,7 @@
 //
 //   const CodeFacts facts = ReadCode(LanguageOf("src/walk.cc"), text);
 //   facts.symbols[0].name            // "WalkFolder"
-//   Outline(text, facts)             // "Result<WalkResult> WalkFolder(const std::string&
-//   folder)\n…"
+//   Outline(text, facts)             // "Result<Walk> WalkFolder(const std::string& folder)\n…"
 //
 // It skips comments, strings and bodies and finds declarations at the top level and directly in
 // containers (classes, namespaces, impls). There is no grammar: it may miss unusual code, but it

@@ -99,7 +99,7 @@ class RepoWatch {
 //
 //   const auto git = FindGitFolders("src");
 //   const GitFacts facts = ReadGitFacts(*git, cancel);
-//   if (!facts.problem.empty()) Warn(facts.problem);      // and go on without
+//   if (!facts.problem.empty()) Warn(facts.problem);      // and continue without them
 //
 // Calls git through base/process/git_call.h, and requests only what needs no reading of files. The
 // caller compares files with the index by GitBlobName.
