@@ -1,7 +1,7 @@
 // Roles and templates of `dossier chat`: texts that a person stores under a name.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Preset role, FindPreset("roles", "reviewer", config_folder));
-//   role.text;     // what ~/.config/dossier/roles/reviewer.md says behind its front matter
+//   role.text;     // ~/.config/dossier/roles/reviewer.md without its front matter
 //
 // A file is Markdown; its front matter may set `model` and `temperature`. A template is a message
 // in the template language of context commands, in which `input` is the typed or piped text.
