@@ -41,8 +41,8 @@ class AskSources {
       : config_(config), cancel_(cancel) {}
 
   // If a command fails, its output is kept, with a note that says so.
-  // Errors: those of fetching addresses; kContextCommand (a command cannot be started, or the only
-  // one printed nothing); kUsage (a flag); kCancelled; kIo.
+  // Errors: those of fetching addresses; kContextCommand (a command cannot be started, or all
+  // commands print nothing and nothing else is given); kUsage (a flag); kCancelled; kIo.
   Result<std::vector<ask::ContextSource>> Gather(const AskWanted& wanted);
 
  private:
