@@ -38,23 +38,23 @@ using chat::Store;
 using chat::Stored;
 
 struct ConversationsArguments {
-  std::string id;                // commands that take one
-  std::vector<std::string> ids;  // export and delete
+  std::string id;                // for commands that take one
+  std::vector<std::string> ids;  // for export and delete
   bool json = false;
   std::int64_t limit = 0;  // 0: all
   std::string since;
-  std::optional<std::int64_t> turn;  // show; --at of fork
+  std::optional<std::int64_t> turn;  // for show; --at of fork
   bool as_sent = false, context = false, usage = false, compaction = false;
   std::string query, role;
   bool fts = false;
-  std::string as;      // fork
-  std::string format;  // export; "": md
+  std::string as;      // for fork
+  std::string format;  // for export; "": md
   std::string out_file;
   std::string older_than;
   bool dry_run = false, undo = false;
-  std::vector<std::string> files;    // import
-  std::optional<std::string> title;  // rename
-  ModelFlags model;                  // compact
+  std::vector<std::string> files;    // for import
+  std::optional<std::string> title;  // for rename
+  ModelFlags model;                  // for compact
 };
 
 // Returns the earliest time of `--since`: a day, a longer prefix of a time as files write it, or a

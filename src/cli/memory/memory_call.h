@@ -34,37 +34,37 @@
 namespace dossier::cli {
 
 struct MemoryArguments {
-  // All commands.
+  // For all commands.
   std::string store;  // --store
   std::string branch = "root";
   std::string now;  // --now
   bool json = false;
-  std::optional<std::int64_t> at;  // commands that read, and fork
-  // Core.
+  std::optional<std::int64_t> at;  // for commands that read, and fork
+  // For core facts: get, set, del.
   std::optional<std::string> key;
   std::string value, importance, ttl;
   bool pin = false;
-  // Records: add, load, search.
+  // For records: add, load, search.
   std::string text, tier, kind, ref, time;
   std::optional<std::string> thread;
   std::vector<std::string> tags;
   std::optional<std::int64_t> supersedes;
-  // search and show.
+  // For search and show.
   std::optional<std::string> query;
   int k = 10;
   std::string since, until, queries_file, hint;
   bool explain = false, no_limit = false, report = false;
   std::optional<std::int64_t> budget, tokens;
-  // apply, load, export, import, view.
+  // For apply, load, export, import, view.
   std::string file, payload_file, out_file, node, phase;
   std::string format = "jsonl";
   bool all = false;
-  // fork, history, revert, prune.
+  // For fork, history, revert, prune.
   std::string name, chain;
   std::optional<std::string> parent;
   std::optional<std::int64_t> id;
   std::int64_t limit = 50, to = 0, before = 0;
-  // check, consolidate, help-text.
+  // For check, consolidate, help-text.
   bool rebuild_index = false, short_form = false;
   std::string level;
   ModelFlags model;

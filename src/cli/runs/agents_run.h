@@ -17,7 +17,7 @@
 namespace dossier::cli {
 
 struct AgentsArguments {
-  // run and prompt.
+  // For run and prompt.
   std::int64_t workers = 1, attempts = 2;
   std::vector<std::string> tasks, only;
   std::string target, engineer, reviewer;
@@ -27,16 +27,16 @@ struct AgentsArguments {
   bool dry_run = false, branch = false, plan = false, keep_worktrees = false, no_notes = false,
        no_checks = false;
   std::string script;  // replies of the model `scripted`
-  // prompt.
+  // For prompt.
   std::string targets;
   std::vector<std::string> text;
-  // context.
+  // For context.
   std::string role, task;
   bool report = false;
-  // status and resume.
+  // For status and resume.
   std::string run;
   bool follow = false, abandon = false;
-  // gc.
+  // For gc.
   std::string older_than = "30d";
   bool tell = false;
   bool json = false;

@@ -28,7 +28,7 @@ namespace dossier::cli {
 
 struct ResearchArguments {
   std::string out = "experiments";
-  // run; some of them also resume and probe.
+  // For run; some of them also for resume and probe.
   std::string idea, config, name, resources, backend, image, stages = "1-4", until, memory;
   std::string review_bias;
   std::int64_t attempt = 0;
@@ -38,16 +38,16 @@ struct ResearchArguments {
   bool no_memory = false, dry_run = false;
   bool skip_plots = false, skip_citations = false, skip_writeup = false, skip_review = false;
   ModelFlags connection;  // access to models; `models` and `config` select them
-  // The other commands.
+  // For the other commands.
   std::string run;  // folder, or a prefix of it or of an id; "": the latest
   bool watch = false, retry_failed = false, rewrite = false;
-  int stage = 0;  // tree; 0: all stages
+  int stage = 0;  // for tree; 0: all stages
   std::string format;
-  std::string file;  // resources
-  int phase = 0;     // resources show
+  std::string file;  // for resources
+  int phase = 0;     // for resources show
   std::string node, show;
-  std::string text;   // hint and name
-  bool undo = false;  // pin, prune, hint and name
+  std::string text;   // for hint and name
+  bool undo = false;  // for pin, prune, hint and name
   bool json = false;
 };
 

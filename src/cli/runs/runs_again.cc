@@ -16,7 +16,7 @@ using How = ask::Continuation::How;
 struct AgainArguments {
   std::string run;
   AskAgainOrder order;
-  std::int64_t at = 0;  // fork
+  std::int64_t at = 0;  // for fork
   std::string cell;     // a file
   bool json = false, dry_run = false;
 };

@@ -51,7 +51,7 @@ struct RunsArguments {
   std::size_t limit = 20;
   std::optional<int> turn;
   bool messages = false, events = false, json = false;
-  std::optional<std::size_t> keep;  // prune
+  std::optional<std::size_t> keep;  // for prune
   std::string older;
   bool dry_run = false;
 };

@@ -23,7 +23,7 @@ struct ExchangeArguments {
   std::string run, other;
   std::string format = "reference-jsonl";
   std::string output;  // -o
-  std::string file;    // import
+  std::string file;    // for import
   bool json = false;
 };
 

@@ -28,7 +28,7 @@ namespace {
 
 struct ConfigArguments {
   std::string key, value;
-  std::string file;     // validate
+  std::string file;     // for validate
   bool origin = false;  // show --origin
   bool json = false;
   bool global = false;  // the user's own file

@@ -17,10 +17,10 @@ namespace dossier::cli {
 namespace {
 
 struct PromptsArguments {
-  std::string name;                  // show, diff, copy: "recursion/system.md", "recursion.small"
-  std::vector<std::string> folders;  // check
+  std::string name;  // for show, diff, copy: "recursion/system.md", "recursion.small"
+  std::vector<std::string> folders;  // for check
   std::string layouts_dir;
-  bool json = false;  // list and check
+  bool json = false;  // for list and check
 };
 
 using assembly::Asset;
