@@ -40,7 +40,7 @@ struct MemoryArguments {
   std::string now;  // --now
   bool json = false;
   std::optional<std::int64_t> at;  // for commands that read, and fork
-  // For core facts: get, set, del.
+  // For core facts.
   std::optional<std::string> key;
   std::string value, importance, ttl;
   bool pin = false;
