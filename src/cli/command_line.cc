@@ -25,13 +25,13 @@
 namespace dossier::cli {
 namespace {
 
-// Where it is not known yet which command is meant, or what its flags are.
+// Used if it is not yet known which command is meant, or what its flags are.
 bool AsksForJson(const std::vector<std::string>& argv) {
   const auto end = std::find(argv.begin(), argv.end(), "--");
   return std::find(argv.begin(), end, "--json") != end;
 }
 
-// "dossier 0.1.0", or with --json one object.
+// Prints "dossier 0.1.0", or with --json one object.
 void PrintVersion(const std::vector<std::string>& argv, std::ostream& out) {
   if (!AsksForJson(argv)) {
     out << "dossier " << kVersion << "\n";
@@ -44,9 +44,9 @@ void PrintVersion(const std::vector<std::string>& argv, std::ostream& out) {
       << "\n";
 }
 
-// What the global flags change before a command runs.
+// Applies the global flags that take effect before a command runs.
 Status Prepare(const GlobalFlags& flags, LogBuffer& log) {
-  // The log file is seen from where the command was typed.
+  // The path of the log file is relative to the folder where the command was typed.
   if (!flags.log_file.empty()) {
     DOSSIER_RETURN_IF_ERROR(log.Open(flags.log_file, LogBuffer::Form::kText));
   }
@@ -79,7 +79,7 @@ int RunCommand(const CommandNode& command, const GlobalFlags& flags,
 
 int Run(const std::vector<std::string>& argv, std::ostream& out, std::ostream& err,
         LogBuffer& log) {
-  // Must not pay for anything else.
+  // This must be fast: it does nothing else.
   if (argv.size() == 2 && (argv[1] == "--version" || argv[1] == "-V")) {
     PrintVersion(argv, out);
     return 0;
@@ -115,14 +115,14 @@ int Run(const std::vector<std::string>& argv, std::ostream& out, std::ostream& e
 }  // namespace
 
 int RunCommandLine(int argc, char** argv) {
-  signal(SIGPIPE, SIG_IGN);  // a closed stdout shows as a failed write
+  signal(SIGPIPE, SIG_IGN);  // a closed stdout is reported as a failed write
   AllowManyFiles();
   LogBuffer log(std::cerr.rdbuf());
   OutputBuffer buffer(STDOUT_FILENO);
   TerminalFilter out_filter(&buffer, STDOUT_FILENO), err_filter(&log, STDERR_FILENO);
   std::ostream out(&out_filter), err(&err_filter);
   err << std::unitbuf;
-  // What is printed past the context goes the same way.
+  // Output that bypasses the context takes the same route.
   std::streambuf* const unfiltered = std::cerr.rdbuf(&err_filter);
   const int code = Run({argv, argv + argc}, out, err, log);
   std::cerr.rdbuf(unfiltered);

@@ -9,7 +9,7 @@ namespace dossier::cli {
 
 inline constexpr const char* kVersion = "0.1.0";
 
-// Parses and runs; returns the exit code.
+// Parses the arguments and runs the command; returns the exit code.
 int RunCommandLine(int argc, char** argv);
 
 }  // namespace dossier::cli

@@ -1,5 +1,5 @@
-// The commands of the program. Each is made by a function beside what it does; commands.cc lists
-// them in the order of the help.
+// The commands of the program. The file that implements a command also creates it; commands.cc
+// lists them in the order of the help.
 //
 //   const CommandNode root(RootCommand(&global));
 //   const Result<ParsedLine> line = ParseLine(root, words);
@@ -14,14 +14,14 @@ namespace dossier::cli {
 struct Command;
 struct GlobalFlags;
 
-// The program itself, with all below it. Global flags are bound to `global`.
+// Returns the program's root command with all others below it. Global flags write to `global`.
 Command RootCommand(GlobalFlags* global);
 
 Command AgentsCommand();
 Command AskCommand();
 Command AssembleCommand();
 Command ChatCommand();
-Command CompleteCommand();  // __complete, which the completion scripts ask
+Command CompleteCommand();  // __complete, called by the completion scripts
 Command CompletionCommand();
 Command ConfigCommand();
 Command ContextCommand();

@@ -30,7 +30,7 @@ struct Program {
   const CommandNode* Find(std::vector<std::string> words) const { return root.Find(words); }
 };
 
-// A command and all below it.
+// Returns a command and all commands below it.
 std::vector<const CommandNode*> All(const CommandNode& command) {
   std::vector<const CommandNode*> all = {&command};
   for (const auto& below : command.below()) {
@@ -72,7 +72,7 @@ TEST(CommandsTest, EveryFlagIsExplainedAndDeclaredOnce) {  // CON-8
   }
 }
 
-// What a value of the flag is: nothing, a number, or the word that help writes for it.
+// Returns the kind of a flag's value: nothing, a number, or the word that help writes for it.
 std::string ValueOf(const Flag& flag) {
   if (flag.implied() || flag.IsMany()) return std::string(flag.kind().word);
   if (flag.IsSwitch()) return "nothing";
@@ -81,8 +81,7 @@ std::string ValueOf(const Flag& flag) {
   return text ? std::string(flag.kind().word) : "number";
 }
 
-// Words that each command fills with its own: what they are is said in its help, and nobody takes
-// one for the other's.
+// Flags whose values differ by command: its help explains them, so nobody confuses them.
 bool IsEachCommandsOwn(std::string_view name) {
   constexpr std::string_view kNames[] = {
       "--branch",    // of a memory, of git
@@ -163,7 +162,7 @@ TEST(CommandsTest, AFormerNameIsReadAndNotShown) {  // FLT-50
   EXPECT_THAT(names, Contains("--continue"));
 }
 
-// A command has its flags alone on a line as among all: each can be parsed.
+// The flags of a command parse in the same way alone on a line as together with others.
 TEST(CommandsTest, TheHelpOfEveryCommandCanBeAskedFor) {  // CON-2
   const Program names;
   for (const CommandNode* command : All(names.root)) {

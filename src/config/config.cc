@@ -8,7 +8,7 @@ namespace {
 
 using Owner = Candidate::Owner;
 
-// Where files of both names may lie, low to high.
+// A folder in which configuration files of either name may be; low to high precedence.
 struct Place {
   std::string folder;
   Owner owner;
@@ -56,7 +56,7 @@ std::vector<std::string> ProjectFolders(const std::string& folder, const std::st
 std::vector<Candidate> FindCandidates(const Search& search) {
   std::vector<Candidate> found;
   const bool compat = search.mode == Mode::kCompat;
-  if (compat && !search.name.empty()) return found;  // --config stands instead of Cllmfile.yml
+  if (compat && !search.name.empty()) return found;  // --config replaces Cllmfile.yml
   const bool whole_search = search.config_dir.empty();
   for (const Place& place : Places(search)) {
     const bool old_only = place.folder.ends_with("/.cllm");
@@ -119,7 +119,7 @@ Located ConversationFolder(const ConversationPlaces& places,
   for (const std::string& folder : places.project_folders) {
     for (const char* name : {".dossier", ".cllm"}) {
       const std::string base = (folder == "/" ? "/" : folder + "/") + name;
-      // In the home folder .cllm is the user's own, not a project's.
+      // In the home folder, .cllm belongs to the user, not to a project.
       if (base == places.user.legacy_folder() || !is_folder(base)) continue;
       return {base + "/conversations", base + " is there", Located::Owner::kProject};
     }

@@ -46,7 +46,7 @@ Result<UserFolders> UserFoldersOf(const Variables& variables);
 std::string ResolvePath(const std::string& path, const std::string& folder,
                         const std::string& home);
 
-// What determines the conversation folder, in descending precedence; "" means "not given".
+// The inputs that select the conversation folder, in descending precedence; "" means "not given".
 struct ConversationPlaces {
   std::string flag;                             // --conversations-path
   std::string dossier_variable, cllm_variable;  // …_CONVERSATIONS_PATH
@@ -76,10 +76,10 @@ enum class Mode { kDefault, kCompat };
 
 struct Search {
   std::string folder;      // working folder, absolute, links resolved
-  std::string root;        // of the repository; "" outside a repository
+  std::string root;        // root of the repository; "" outside one
   std::string config_dir;  // --config-dir or $DOSSIER_CONFIG_DIR; replaces the search
-  // Who chose `config_dir`. A user who names a folder on the command line is taken to mean what it
-  // contains.
+  // The origin of `config_dir`. A user who names a folder on the command line is taken to mean what
+  // it contains.
   enum class ConfigDir { kNamed, kFromVariable } config_dir_from = ConfigDir::kFromVariable;
   std::string cllm_path;  // $CLLM_PATH; used with kCompat only
   std::string name;       // --config
@@ -168,7 +168,7 @@ struct ProviderAccess {
 struct Config {
   std::optional<std::string> model;
   std::optional<double> temperature;       // 0 to 2
-  std::optional<std::int64_t> max_tokens;  // of a reply
+  std::optional<std::int64_t> max_tokens;  // limit for a reply
   std::optional<bool> stream;              // unset: stream only on a terminal
   bool raw_response = false, debug = false, json_logs = false;
   std::string log_file;

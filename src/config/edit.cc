@@ -17,7 +17,7 @@
 namespace dossier::config {
 namespace {
 
-// Lines with their ends.
+// Splits a text into lines that keep their line endings.
 std::vector<std::string> LinesOf(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -45,7 +45,7 @@ const YamlEntry* FindYamlEntry(const YamlNode& map, std::string_view key) {
   return nullptr;
 }
 
-// Where the comment behind a value starts, or the end of the line. Quotes hide '#'.
+// Returns the start of the comment after a value, or the end of the line. Quotes hide '#'.
 std::size_t CommentStart(std::string_view line, std::size_t from) {
   char quote = '\0';
   for (std::size_t i = from; i < line.size(); ++i) {
@@ -63,7 +63,7 @@ std::size_t CommentStart(std::string_view line, std::size_t from) {
   return line.size();
 }
 
-// The text behind "key:" on its line without the comment, and the comment with the blanks before
+// The text after "key:" on its line, without the comment, and the comment with the blanks before
 // it.
 struct Tail {
   std::size_t colon = 0;    // offset of ':'
@@ -88,7 +88,7 @@ class Editor {
  public:
   Editor(std::string_view text, const YamlNode& root) : lines_(LinesOf(text)), root_(root) {}
 
-  // False: the form is not one of those that lines can change.
+  // Returns false if the form is not one that a line edit can change.
   bool Set(std::string_view key, std::string_view value) {
     const auto dot = key.find('.');
     const std::string_view head = key.substr(0, dot);
@@ -121,7 +121,7 @@ class Editor {
     return true;
   }
 
-  // The lines behind that of `entry` which belong to its value.
+  // Returns the end of the lines after that of `entry` that belong to its value.
   std::size_t EndOf(const YamlEntry& entry) const {
     const auto indent = static_cast<std::size_t>(entry.column - 1);
     const auto first = static_cast<std::size_t>(entry.line);
@@ -129,7 +129,7 @@ class Editor {
     for (std::size_t at = first; at < lines_.size(); ++at) {
       if (IsBlankOrComment(lines_[at])) continue;
       const std::size_t deep = IndentOf(lines_[at]);
-      // A list may stand as far left as its key.
+      // A list may be indented no deeper than its key.
       const bool item = deep == indent && lines_[at].substr(deep).starts_with("-");
       if (deep <= indent && !item) break;
       end = at + 1;
@@ -201,7 +201,7 @@ bool SameTree(const YamlNode& a, const YamlNode& b) {
   return true;
 }
 
-// What the file must read as afterwards.
+// Makes the same change in the tree: what the file must parse to afterwards.
 void SetInTree(std::string_view key, const YamlNode& value, YamlNode* map) {
   map->kind = YamlNode::Kind::kMap;
   const auto dot = key.find('.');
@@ -302,7 +302,7 @@ Result<std::string> ReadBytes(int fd, const std::string& path) {
 }  // namespace
 
 Result<std::optional<ConfigFile>> ReadConfigFile(const std::string& path) {
-  // Not blocking: a pipe of that name must not hang every command.
+  // Non-blocking: a pipe with that name must not hang every command.
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd.valid()) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;

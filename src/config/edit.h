@@ -1,8 +1,8 @@
 // Changes one key of a configuration file and leaves every other byte as it is: comments, order,
 // quotes.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(std::string text, SetKey(old, "compaction.horizon", "12",
-//   "dossier.yml"));
+//   DOSSIER_ASSIGN_OR_RETURN(std::string text,
+//                            SetKey(old, "compaction.horizon", "12", "dossier.yml"));
 //
 // Thread-safety: pure functions.
 

@@ -15,7 +15,7 @@ bool IsNameStart(char c) { return IsLetter(c) || c == '_'; }
 struct Reference {
   std::string_view name, fallback;
   bool has_fallback = false;
-  std::size_t length = 0;  // 0: there is none
+  std::size_t length = 0;  // 0: no reference
 };
 
 Reference ReadReference(std::string_view text) {

@@ -238,7 +238,7 @@ constexpr Key kKeys[] = {
      "the local server (the user's own file only)", Into<ReadSection, &Config::local>},
 };
 
-// What people write who know the flag, or another tool's word.
+// Words of users who know the flag, or the term of another tool.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"command_allow", "dynamic_commands.allow"},
     {"command_deny", "dynamic_commands.deny"},

@@ -43,7 +43,7 @@ enum class Shape {
   kSection,  // a map that another module parses; no DOSSIER_KEY variable
 };
 
-// What a file that contains the key can do.
+// The power that a key gives to the file that contains it.
 enum class Power {
   kNone,
   kAlways,  // run code, redirect data, change what a model is told

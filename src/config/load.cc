@@ -78,7 +78,7 @@ class Loader {
     return search;
   }
 
-  // Below every file.
+  // Their precedence is below every file.
   void AddCompatVariables() {
     if (request_.mode != Mode::kCompat) return;
     constexpr std::pair<std::string_view, std::string_view> kRows[] = {
@@ -109,7 +109,7 @@ class Loader {
     return true;
   }
 
-  // The repository, or else the folder, that a file of the project belongs to.
+  // Returns the repository, or else the folder, that a project file belongs to.
   std::string TopOf(const std::string& path) const {
     if (!request_.root.empty() && path.starts_with(request_.root + "/")) return request_.root;
     return std::filesystem::path(path).parent_path().string();
@@ -145,7 +145,7 @@ class Loader {
                      search.name, places);
   }
 
-  // A project's folder counts if it is the user's own and no link to elsewhere.
+  // A project folder is used only if the user owns it and it is not a link to elsewhere.
   std::vector<std::string> OwnProjectFolders() {
     std::vector<std::string> own;
     for (const std::string& folder : config_.project_folders) {
@@ -263,7 +263,7 @@ class Finder {
     return key ? key->power : Power::kParams;
   }
 
-  // A provider, an address or a program is where the data goes; a name alone is one of the user's
+  // A provider, an address or a program decides where data goes; a bare name is one of the user's
   // own providers.
   static bool NamesAPlace(std::string_view model) {
     return model.find_first_of("/:#@") != std::string_view::npos;

@@ -32,7 +32,7 @@ struct Override {
 
 struct LoadRequest {
   std::string folder;  // working folder, absolute
-  std::string root;    // of its repository; "" outside one
+  std::string root;    // root of its repository; "" outside one
   Variables variables;
   std::string name;                // --config
   std::string config_dir;          // --config-dir

@@ -309,7 +309,7 @@ TEST(ReadConfigFileTest, OwnerModeAndKindAreThoseOfTheOpenFile) {  // CON-13
 }
 
 TEST(KeysTest, EveryDefaultInTheTableIsTheDefaultOfTheStruct) {  // CON-14
-  // Reading the written defaults changes nothing.
+  // Reading back the written defaults changes nothing.
   std::string text;
   Value root = MakeMap({});
   for (const Key& key : Keys()) {
@@ -348,7 +348,7 @@ TEST(LoadTest, AnyTextLoadsOrFailsWithAPlace) {
 }
 
 TEST(PowerTest, EveryLineThatIsApprovedIsShown) {  // FLT-133
-  // Commands may stand in column 0, on a later line of a quoted text, and behind an anchor.
+  // Commands may be in column 0, on a later line of a quoted text, and behind an anchor.
   const std::string text =
       "json_schema: {a: &x \"curl x | sh\"}\n\ncontext_commands: [\n{name: a,\ncommand: *x}]\n";
   const auto values = ParseConfigFile({"f.yml", "f.yml", text});

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kVersion = 1;
 constexpr std::uint64_t kMaxTrustedBytes = 16 << 20;
 constexpr unsigned kPrivate = 0600, kPrivateFolder = 0700;
-constexpr Millis kLockLimit{30'000};  // no change of the file takes that long
+constexpr Millis kLockLimit{30'000};  // longer than any change of the file takes
 
 tl::unexpected<Error> Damaged(const std::string& path) {
   return MakeError(ErrorCode::kDamaged,
@@ -31,7 +31,7 @@ Result<std::vector<Approval>> Parse(const std::string& text, const std::string& 
   std::vector<Approval> approvals;
   for (const Json& file : files->as_array()) {
     const auto name = FindString(file, "path"), hash = FindString(file, "sha256");
-    // The hash becomes a file name: nothing else may.
+    // The hash becomes a file name, so nothing else may pass.
     if (!name || !hash || !IsSha256Hex(*hash)) return Damaged(path);
     approvals.push_back({std::string(*name), std::string(*hash), TextAt(file, "approved_at")});
   }
@@ -82,7 +82,7 @@ Status TrustStore::Change(const std::function<void(std::vector<Approval>*)>& cha
 Status TrustStore::Approve(const std::string& real_path, std::string_view bytes) {
   const std::string hash = Sha256Hex(bytes);
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder_ + "/trust", kPrivateFolder));
-  // The bytes first: an approval without them could show no difference later.
+  // Store the bytes first: an approval without them could not show a difference later.
   DOSSIER_RETURN_IF_ERROR(
       WriteFileAtomic(fmt::format("{}/trust/{}", folder_, hash), bytes, kPrivate));
   return Change([&](std::vector<Approval>* approvals) {
@@ -102,7 +102,7 @@ Result<bool> TrustStore::Revoke(std::string_view real_path) {
 
 bool IsBelowTrustRoot(std::string_view real_path, std::string_view roots) {
   for (const std::string_view root : Split(roots, ':')) {
-    if (!root.starts_with('/')) continue;  // a relative one would move with the working folder
+    if (!root.starts_with('/')) continue;  // a relative one would depend on the working folder
     std::error_code error;
     std::string real = std::filesystem::canonical(root, error).string();
     if (error) continue;
@@ -116,10 +116,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMaxBytes = 4 << 20;  // of all files together
+constexpr std::uint64_t kMaxBytes = 4 << 20;  // all files together
 constexpr std::size_t kMaxFiles = 1000;
 
-// Files that steer prompts, below `root`; others there are nobody's business.
+// Lists files below `root` that control prompts; it ignores all others.
 Result<std::vector<std::string>> NamesIn(const fs::path& root) {
   std::vector<std::string> names;
   for (const char* kind : {"layouts", "prompts"}) {
@@ -143,7 +143,7 @@ Result<std::vector<std::string>> NamesIn(const fs::path& root) {
   return names;
 }
 
-// A link would let a project name what is not its own. Links above `folder` are the user's way.
+// Rejects links, which could name files outside the project. Links above `folder` are allowed.
 Result<std::string> RealFolder(const std::string& folder) {
   std::error_code error;
   const fs::path real = fs::canonical(folder, error);

@@ -11,7 +11,7 @@ MapEntry* FindEntry(Value& map, std::string_view key) {
   return found == map.entries.end() ? nullptr : &*found;
 }
 
-// A schema is one value: two merged ones would be a schema that nobody wrote.
+// A schema is one value: merging two would give a schema that nobody wrote.
 bool MergesByKey(std::string_view key) { return key != "json_schema"; }
 
 }  // namespace

@@ -82,7 +82,7 @@ Status CheckExclusions(const ChatArguments& arguments) {
   return {};
 }
 
-// What excludes what, and what requires what. Errors: kUsage, naming the flags.
+// Checks which flags exclude or require each other. Errors: kUsage, naming the flags.
 Status CheckChatFlags(const ChatArguments& arguments) {
   DOSSIER_RETURN_IF_ERROR(CheckExclusions(arguments));
   const bool named = arguments.conversation.has_value();
@@ -103,7 +103,7 @@ Status CheckChatFlags(const ChatArguments& arguments) {
   return {};
 }
 
-// What --validate-schema says.
+// Returns the output of --validate-schema.
 Json SchemaJson(const model::FoundSchema& found) {
   JsonObject json{{"schema", 1}};
   for (auto& [key, value] : model::OutlineSchema(found.schema)) json[key] = std::move(value);
@@ -128,7 +128,7 @@ class ChatRun {
   Result<int> Run() {
     DOSSIER_RETURN_IF_ERROR(CheckChatFlags(arguments_));
     if (IsSession()) arguments_.interactive = true;
-    // Before anything starts: a project that is not trusted must change nothing.
+    // Done before anything starts: an untrusted project must change nothing.
     DOSSIER_ASSIGN_OR_RETURN(config::Config config, LoadConfig(global_, {}, err_));
     early_ = config.warnings;
     if (arguments_.validate_schema) return ShowSchema(config);
@@ -158,13 +158,13 @@ class ChatRun {
     return output.Finish(outcome);
   }
 
-  // What was said before the turn began: it belongs into the JSON of its end, however that comes.
+  // Warnings from before the turn; they belong in its final JSON, however the turn ends.
   const std::vector<std::string>& early_warnings() const { return early_; }
 
  private:
   enum class Prefix { kYes, kNo };
 
-  // No PROMPT, a person at both ends, and nothing that asks for one answer.
+  // No PROMPT, a person at both ends, and no flag that asks for a single answer.
   bool IsSession() const {
     const ChatArguments& given = arguments_;
     if (given.interactive) return true;
@@ -174,7 +174,7 @@ class ChatRun {
     return !one_answer && !global_.no_input && !global_.no_stdin && AtTerminal();
   }
 
-  // --pick: which conversation. False: the person has left.
+  // Handles --pick: lets a person choose a conversation. Returns false if the person cancelled.
   Result<bool> PickIfAsked(const config::Config& config) {
     if (!arguments_.pick) return true;
     if (!MayAsk(global_)) {
@@ -201,7 +201,7 @@ class ChatRun {
     return !arguments_.conversation->empty();
   }
 
-  // Once for each conversation and model: whether it is to be the conversation's from now on.
+  // Asks once per conversation and model whether the model becomes that of the conversation.
   Status AskWhichModel(ChatSetup& setup) const {
     const bool may_ask = MayAsk(global_) && !global_.quiet && !global_.yes;
     if (!may_ask || FormOf(arguments_) != ChatOutput::Form::kText) return {};
@@ -239,7 +239,7 @@ class ChatRun {
     return ChatSession(SessionOptions(*setup), *driver, lines, {}, out_, err_).Run(cancel_);
   }
 
-  // Null where there is no terminal to edit on.
+  // Returns null if there is no terminal to edit on.
   std::unique_ptr<LineReader> MakeEditor(const std::string& history) const {
     if (!AtTerminal()) return nullptr;
     auto editor = LineEditor::Make({.history = history,
@@ -261,7 +261,7 @@ class ChatRun {
       options.edit = EditMessage;
       options.mentions = ChatSessionOptions::Mentions::kFiles;
     }
-    // The waiting line would write over a question, and its answer is typed while the turn runs.
+    // The waiting line would overwrite a question, whose answer is typed while the turn runs.
     if (setup.asks()) {
       options.terminal.err = Terminal::Kind::kPipe;
     } else if (AtTerminal()) {
@@ -270,9 +270,9 @@ class ChatRun {
     return options;
   }
 
-  // JSON stays as it is.
+  // JSON is never rendered as Markdown.
   MarkdownMode MarkdownOf(const ChatSetup& setup) const {
-    const auto mode = ParseMarkdownMode(arguments_.markdown);  // a word that the parser let in
+    const auto mode = ParseMarkdownMode(arguments_.markdown);  // the parser has checked the word
     return setup.schema() ? MarkdownMode::kOff : mode.value_or(MarkdownMode::kAuto);
   }
 
@@ -298,7 +298,7 @@ class ChatRun {
     if (global_.quiet) options.quiet = ChatOutput::Quiet::kYes;
     if (arguments_.usage) options.usage = Options::Usage::kYes;
     if (!setup.id().empty()) options.kept = Options::Kept::kConversation;
-    // The waiting line would write over a question.
+    // The waiting line would overwrite a question.
     if (setup.asks()) options.terminal.err = Terminal::Kind::kPipe;
     if (arguments_.extract) options.shown = ChatOutput::Shown::kCode;
     if (raw) options.shown = ChatOutput::Shown::kRaw;
@@ -364,10 +364,10 @@ class ChatRun {
   std::ostream& out_;
   std::ostream& err_;
   std::vector<std::string> early_;
-  ChatOutput* output_ = nullptr;  // of the turn that runs
+  ChatOutput* output_ = nullptr;  // of the running turn
 };
 
-// A session takes Ctrl-C over while it runs.
+// Runs the command; a session handles Ctrl-C itself while it runs.
 Result<int> RunChat(const ChatArguments& arguments, Context& context) {
   ChatRun run(arguments, context);
   const Result<int> code = run.Run();

@@ -83,7 +83,7 @@ std::string EditorCommand() {
   return "vi";
 }
 
-// By the shell, as $EDITOR may hold flags; with default signals, as a foreground program expects.
+// Uses the shell, as $EDITOR may contain flags, and default signals, as a foreground program needs.
 Result<int> RunOnTerminal(const std::string& command, const std::string& path) {
   const std::string script = command + " \"$1\"";
   const char* argv[] = {"/bin/sh", "-c", script.c_str(), "sh", path.c_str(), nullptr};

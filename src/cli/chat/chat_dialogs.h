@@ -1,4 +1,4 @@
-// Asks a person on the terminal whether a command of the model may run.
+// Asks a person on the terminal whether a command from the model may run.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto confirm, ConfirmOnTerminal());
 //   parts.confirm = confirm;             // y, n, a (all that follow) or q
@@ -21,45 +21,45 @@
 
 namespace dossier::cli {
 
-// On /dev/tty, whatever stdin and stdout are. The end of input is "q"; another word is asked about
-// again. Errors: kRefused if there is no terminal.
+// Asks on /dev/tty, whatever stdin and stdout are. End of input counts as "q"; after an unknown
+// answer it asks again. Errors: kRefused if there is no terminal.
 Result<std::function<chat::Consent(const chat::Judged&)>> ConfirmOnTerminal();
 
-// A line that a person types on /dev/tty behind `question`; "" at the end of input. Errors: kUsage
-// if there is no terminal, or stdin is none: then nobody is there to answer.
+// Returns a line that a person types on /dev/tty after `question`; "" at the end of input. Errors:
+// kUsage if there is no terminal or stdin is not one, since nobody is there to answer.
 Result<std::string> AskOnTerminal(std::string_view question);
 
-// What a person is asked: the command as one would type it, and the model's reason, each on one
-// line of the program's own frame. Nothing of the model's begins a line, breaks one or moves the
-// cursor.
+// Returns the question for a person: the command as one would type it and the model's reason, each
+// on one line of the program's own frame. No text from the model starts a line, breaks one or moves
+// the cursor.
 std::string ConsentQuestion(const chat::Judged& judged);
-// Its two parts, for other lines of ours.
+// Returns its two parts, for use in other lines of the program.
 std::string ShownCommand(const std::vector<std::string>& argv);
 std::string ShownReason(std::string_view reason);
 
-// A message written in the user's own editor: $VISUAL, else $EDITOR, else vi.
+// Lets the user write a message in an editor: $VISUAL, else $EDITOR, else vi.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string text, EditMessage("text to begin with"));
 //
-// The file is private (0600, in a folder of 0700) and removed at the end. Thread-safety: one at a
-// time; the editor has the terminal.
+// The file is private (0600, in a 0700 folder) and removed at the end. Thread-safety: one call at a
+// time; the editor uses the terminal.
 
-// The text when the editor has ended, without line ends at its end; "": nothing is to be sent.
-// Errors: kFailed (the editor cannot be run, or it failed), kIo, kUsage (the text is not UTF-8).
+// Returns the text after the editor has exited, without trailing newlines; "" means: send nothing.
+// Errors: kFailed (the editor cannot be run or it failed), kIo, kUsage (the text is not UTF-8).
 Result<std::string> EditMessage(std::string_view text);
 
-// The question which of the stored conversations is meant, on a terminal.
+// Lets a person choose a stored conversation on a terminal.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string id, PickConversation(list, read, err));
 //   if (id.empty()) return;                 // nobody was picked
 //
-// A number picks; words narrow the list to those whose id, model or title hold them all; an empty
-// line leaves. Thread-safety: one thread.
+// A number picks one; words narrow the list to those whose id, model or title contain all of them;
+// an empty line cancels. Thread-safety: one thread.
 
-// Those whose id, model or title hold every word of `words`, in any case; their order stays.
+// Returns the items whose id, model or title contain all `words`, ignoring case, in list order.
 std::vector<chat::Listed> Narrowed(const std::vector<chat::Listed>& list, std::string_view words);
 
-// `read`: the next line; unset at the end of input. Returns "" if nobody is picked.
+// `read` returns the next line, or nullopt at the end of input. Returns "" if nothing is picked.
 std::string PickConversation(const std::vector<chat::Listed>& list, int columns,
                              const std::function<std::optional<std::string>()>& read,
                              std::ostream& err);

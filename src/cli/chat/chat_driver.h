@@ -22,24 +22,24 @@ namespace dossier::cli {
 
 struct ChatMessage {
   std::string text;
-  std::vector<std::string> exec;   // commands of /exec, for this turn
-  std::vector<std::string> files;  // that the message names by @
+  std::vector<std::string> exec;   // commands of /exec for this turn
+  std::vector<std::string> files;  // files that the message names with @
 };
 
 struct ChatTurn {
-  // kInterrupted: stopped by a person; what came is saved as incomplete.
+  // kInterrupted: a person stopped it; the partial reply is saved as incomplete.
   enum class End { kDone, kInterrupted, kFailed } end = End::kDone;
-  std::optional<Error> error;  // kFailed
+  std::optional<Error> error;  // set with kFailed
   std::vector<std::string> warnings;
   std::string usage;  // "usage: 1,234 in …"; "" if nothing was billed
 };
 
-// What a turn tells while it runs, from any thread, one call at a time.
+// Receives the progress of a turn, from any thread, one call at a time.
 class ChatSink {
  public:
   virtual ~ChatSink() = default;
   virtual void OnText(std::string_view delta) = 0;
-  // One line for a person: a retry, a tool call, a compaction.
+  // One line for a person: a retry, a tool call, or a compaction.
   virtual void OnNote(std::string_view line) = 0;
 };
 
@@ -48,13 +48,13 @@ class ChatDriver {
   virtual ~ChatDriver() = default;
 
   virtual std::string model() const = 0;
-  virtual std::string conversation() const = 0;  // "": nothing is kept
+  virtual std::string conversation() const = 0;  // "": nothing is saved
 
   virtual ChatTurn Send(const ChatMessage& message, ChatSink& sink, const CancelToken& cancel) = 0;
-  // The last user message again, in place of its turn. Errors come as kFailed.
+  // Sends the last user message again, replacing its turn. Errors are reported as kFailed.
   virtual ChatTurn Retry(ChatSink& sink, const CancelToken& cancel) = 0;
 
-  // These return what to show: one sentence, or a table. Errors leave everything as it was.
+  // These return what to show: one sentence or a table. On errors nothing changes.
   virtual Result<std::string> Undo(const CancelToken& cancel) = 0;
   virtual Result<std::string> Fork(std::string_view id, const CancelToken& cancel) = 0;  // "": made
   virtual Result<std::string> Save(std::string_view id, const CancelToken& cancel) = 0;

@@ -15,7 +15,7 @@ using chat::TurnOutcome;
 
 constexpr int kSchemaVersion = 1;
 
-// What a person can do, by error.
+// Returns a hint for what a person can do about an error.
 std::string_view HintFor(std::string_view error) {
   constexpr std::pair<std::string_view, std::string_view> kHints[] = {
       {"context_command_failed", "on_failure: warn lets the turn go on without it"},
@@ -157,7 +157,7 @@ void ChatOutput::EndText() {
   if (std::exchange(text_open_, false)) view_->End();
 }
 
-// What is printed between two parts of a reply gets a line of its own.
+// Text between two parts of a reply gets a line of its own.
 void ChatOutput::EndShownText() {
   if (options_.terminal.out == Terminal::Kind::kTerminal) EndText();
 }
@@ -229,7 +229,7 @@ void ChatOutput::FinishText(const TurnOutcome& outcome) {
   EndText();
 }
 
-// Without a block the whole reply is better than nothing, and said.
+// If there is no code block, prints the whole reply and says so.
 void ChatOutput::PrintCode(const std::string& text) {
   const std::optional<std::string> code = LastCodeBlock(text);
   if (!code) PrintWarning(err_, "the reply holds no code block; all of it is printed");
@@ -248,7 +248,7 @@ void ChatOutput::FinishEvents(const TurnOutcome& outcome) {
                 {"timings_ms", TimesJson(outcome.times)}});
 }
 
-// --dry-run and --explain-context.
+// Handles --dry-run and --explain-context.
 void ChatOutput::PrintPlan(const TurnOutcome& outcome) {
   const chat::TurnPlan& plan = *outcome.plan;
   const std::string wire = Redact(outcome.wire);

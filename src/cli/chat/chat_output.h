@@ -1,12 +1,12 @@
-// What a turn of `dossier chat` prints: text, one JSON object, or one event a line.
+// Prints a turn of `dossier chat`: text, one JSON object, or one event per line.
 //
 //   ChatOutput output({.form = ChatOutput::Form::kText, …}, out, err);
 //   const TurnOutcome outcome = chat.Send(request, output, output.StopWith(cancel));
 //   return output.Finish(outcome);
 //
-// The answer goes to stdout, all else to stderr. If the reader of stdout goes away nothing more is
-// printed anywhere; a stateless request is cancelled then, a conversation goes on. Thread-safety:
-// as ChatEvents; one turn.
+// The answer goes to stdout, everything else to stderr. If the reader of stdout goes away, nothing
+// more is printed anywhere; a stateless request is then cancelled, a conversation continues.
+// Thread-safety: as ChatEvents; one object per turn.
 
 #ifndef DOSSIER_CLI_CHAT_CHAT_OUTPUT_H_
 #define DOSSIER_CLI_CHAT_CHAT_OUTPUT_H_
@@ -27,7 +27,7 @@ namespace dossier::cli {
 class ChatOutput final : public chat::ChatEvents {
  public:
   enum class Form { kText, kJson, kJsonLines };
-  enum class Live { kNo, kYes };  // text as it comes
+  enum class Live { kNo, kYes };  // print text as it arrives
   enum class Quiet { kNo, kYes };
   enum class Shown { kReply, kCode, kRaw, kRequest, kContextTable, kRequestAndTable };
 
@@ -50,13 +50,13 @@ class ChatOutput final : public chat::ChatEvents {
         view_(MakeReplyView(options.markdown, options.terminal, out)),
         waiting_(options.terminal, err) {}
 
-  // A sign of life on a terminal, until there is text or StopWaiting is called.
+  // Shows a waiting line on a terminal until there is text or StopWaiting is called.
   void Wait(std::string_view for_what);
-  void WaitOn();  // after StopWaiting, if it is still waited
-  // Before anything else is written to the terminal.
+  void WaitOn();  // continues to wait after StopWaiting, if there is still no text
+  // Call before anything else writes to the terminal.
   void StopWaiting() { waiting_.Stop(); }
 
-  // Also cancelled when nobody reads a stateless reply any more.
+  // It is also cancelled when nobody reads a stateless reply any more.
   CancelToken token() const { return stop_.token(); }
 
   void OnStart(std::string_view conversation, std::int64_t turn, std::string_view model) override;
@@ -67,10 +67,10 @@ class ChatOutput final : public chat::ChatEvents {
   void OnCompaction(std::string_view line) override;
   void OnWarning(std::string_view sentence) override;
 
-  // Warnings that stood on stderr before there was a turn, as events of --jsonl.
+  // Reports warnings that stderr already showed before the turn as events of --jsonl.
   void ReportEarlier(const std::vector<std::string>& warnings);
 
-  // Prints what is left; returns the exit code.
+  // Prints the rest; returns the exit code.
   int Finish(const chat::TurnOutcome& outcome);
 
  private:
@@ -92,16 +92,16 @@ class ChatOutput final : public chat::ChatEvents {
   const std::unique_ptr<ReplyView> view_;
   WaitingLine waiting_;
   std::string waited_for_;
-  bool printed_ = false;    // some of the reply
-  bool text_open_ = false;  // its line is not ended
+  bool printed_ = false;    // part of the reply was printed
+  bool text_open_ = false;  // the last line of text has no newline yet
 };
 
-// What a tool call comes to, in one line: "allowed: git log -n 2  # to see what changed".
+// Returns one line for a tool call: "allowed: git log -n 2  # to see what changed".
 std::string ToolLine(const JsonObject& record, std::string_view why);
 
-// {"schema":1,"text",…,"exit"}; of a failure {"schema":1,"error",…}.
+// Returns {"schema":1,"text",…,"exit"}; for a failure {"schema":1,"error",…}.
 Json OutcomeJson(const chat::TurnOutcome& outcome);
-// For failures before a turn begins; `warnings` stand on stderr already.
+// Reports failures before a turn begins; stderr already shows `warnings`.
 int PrintFailure(const Error& error, ChatOutput::Form form,
                  const std::vector<std::string>& warnings, std::ostream& out, std::ostream& err);
 

@@ -22,7 +22,7 @@ std::string Dim(const Terminal& terminal, std::string text) {
   return fmt::format("\x1b[2m{}\x1b[0m", text);
 }
 
-// Where a turn's text and notes go. A note ends the reply's line first, so that both stay whole.
+// Shows a turn's text and notes. A note first ends the reply's line, so that both stay intact.
 class SessionSink final : public ChatSink {
  public:
   SessionSink(const ChatSessionOptions& options, std::ostream& out, std::ostream& err,
@@ -94,7 +94,7 @@ int ChatSession::Run(const CancelToken& cancel) {
   return code;
 }
 
-// Between turns Ctrl-C is a key of the line reader; one that is a moment late must end nothing.
+// Between turns Ctrl-C is a key of the line reader; a slightly late one must end nothing.
 void ChatSession::IgnoreInterrupts() {
   if (interrupts_) interrupts_([] {});
 }
@@ -102,7 +102,7 @@ void ChatSession::IgnoreInterrupts() {
 int ChatSession::Loop() {
   Note(fmt::format("{}{}{} · /help lists commands, Ctrl-D leaves", driver_.model(),
                    driver_.conversation().empty() ? "" : " · ", driver_.conversation()));
-  bool warned = false;  // the next Ctrl-C on an empty line leaves
+  bool warned = false;  // the next Ctrl-C on an empty line exits
   while (!cancel_.cancelled() && out_.good()) {
     const Result<InputLine> line = ReadMessage(reader_, PromptNow(), MessageEnd::kLine);
     if (!line) return PrintError(err_, line.error());
@@ -128,7 +128,7 @@ LinePrompt ChatSession::PromptNow() const {
   const std::string id = driver_.conversation();
   std::string right = Safe(driver_.model());
   if (!id.empty()) right += " · " + id;
-  // Beside a prompt that leaves room to type.
+  // Shown beside a prompt only if that leaves space to type.
   if (static_cast<int>(right.size()) > ColumnsNow(options_.terminal) / 2) right.clear();
   return {.text = "> ", .right = std::move(right)};
 }
@@ -192,7 +192,7 @@ ChatSession::Next ChatSession::RunCommand(const ChatInput& input) {
       Note("end with a line that holds only a dot");
       return ReadAndSend(MessageEnd::kDot);
     case SlashCommand::kRetry:
-      // What never reached the model is the last message, not the turn before it.
+      // A message that never reached the model is the last message, not that of the turn before.
       if (!unsent_.empty()) return SendMessage(std::exchange(unsent_, {}));
       return Turn([this](ChatSink& sink, const CancelToken& cancel) {
         return driver_.Retry(sink, cancel);
@@ -238,12 +238,12 @@ ChatSession::Next ChatSession::EditAndSend() {
     return Next::kGoOn;
   }
   reader_.Remember(*message);
-  // What is sent came from outside the terminal: it is shown.
+  // The message came from outside the terminal, so it is shown.
   err_ << SafeMessage(*message) << "\n\n" << std::flush;
   return SendMessage(*message);
 }
 
-// By OSC 52, which terminals, and those on other machines, hand to the clipboard.
+// Copies with OSC 52, which terminals, even remote ones, forward to the clipboard.
 void ChatSession::Copy(std::string_view what) {
   if (reply_.empty()) return Note("there is no reply to copy yet");
   const auto code = what.empty() ? std::optional<std::string>(reply_) : LastCodeBlock(reply_);
@@ -255,7 +255,7 @@ void ChatSession::Copy(std::string_view what) {
 }
 
 ChatSession::Next ChatSession::SendMessage(std::string text) {
-  // A text of many lines came from somewhere else: what it names is nothing that was typed.
+  // A text of many lines was pasted: file names in it were not typed on purpose.
   const bool typed =
       options_.mentions == ChatSessionOptions::Mentions::kFiles && text.find('\n') == text.npos;
   const ChatMessage message{.text = text,
@@ -265,11 +265,11 @@ ChatSession::Next ChatSession::SendMessage(std::string text) {
   const Next next = Turn([&](ChatSink& sink, const CancelToken& cancel) {
     ChatTurn turn = driver_.Send(message, sink, cancel);
     failed = turn.end == ChatTurn::End::kFailed;
-    // A failed turn leaves them for the next try.
+    // After a failed turn they stay for the next attempt.
     if (!failed) exec_.clear();
     return turn;
   });
-  // Before the first word nothing is saved.
+  // Nothing is saved before the first word arrives.
   unsent_ = failed && !text_came_ ? std::move(text) : std::string();
   return next;
 }
@@ -308,7 +308,7 @@ ChatSession::Next ChatSession::Interruptible(const std::function<void(const Canc
   std::atomic<int> presses = 0;
   if (interrupts_) {
     interrupts_([&] {
-      // The third: even what saves the reply is stuck.
+      // On the third one even saving the reply is stuck.
       if (++presses > 2) {
         held.Release();
         _exit(130);
@@ -382,7 +382,7 @@ tl::unexpected<Error> Unknown(std::string_view name) {
 
 Result<ChatInput> ParseChatInput(std::string_view text) {
   if (text.starts_with("//")) return ChatInput{.argument = std::string(text.substr(1))};
-  // As in every shell; a message of that one word is sent as //exit is.
+  // As in every shell; a message that is just this word can be sent as //exit.
   if (const auto word = TrimSpace(text); word == "exit" || word == "quit") {
     return ChatInput{.command = SlashCommand::kExit};
   }
@@ -390,7 +390,7 @@ Result<ChatInput> ParseChatInput(std::string_view text) {
   const std::string_view name = text.substr(0, text.find_first_of(" \t\r\n"));
   const std::string_view argument = TrimSpace(text.substr(name.size()));
   const Row* row = FindRow(name);
-  // A pasted text that begins with a path is no mistyped command.
+  // A pasted text that begins with a path is not a mistyped command.
   if (!row && text.find('\n') != std::string_view::npos) {
     return ChatInput{.argument = std::string(text)};
   }
@@ -433,7 +433,7 @@ namespace {
 
 constexpr std::size_t kMostOffered = 200;
 
-// Files and folders whose path begins with `start`; a folder ends in a slash, to go on from there.
+// Lists files and folders whose path begins with `start`; a folder ends in a slash to continue.
 std::vector<std::string> PathsFrom(const std::string& start) {
   const std::size_t slash = start.rfind('/');
   const std::string folder = slash == start.npos ? "" : start.substr(0, slash + 1);
@@ -444,7 +444,7 @@ std::vector<std::string> PathsFrom(const std::string& start) {
        std::filesystem::directory_iterator(folder.empty() ? "." : folder, error)) {
     const std::string found = entry.path().filename().string();
     if (!found.starts_with(name) || (name.empty() && found.starts_with('.'))) continue;
-    if (found.find(' ') != found.npos) continue;  // would end the mention
+    if (found.find(' ') != found.npos) continue;  // a space would end the mention
     std::error_code unknown;
     paths.push_back(folder + found + (entry.is_directory(unknown) ? "/" : ""));
     if (paths.size() == kMostOffered) break;

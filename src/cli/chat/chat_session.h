@@ -3,11 +3,11 @@
 //   ChatSession session({.terminal = Terminal::Detect()}, driver, *editor, interrupts, out, err);
 //   return session.Run(cancel);
 //
-// Ctrl-C stops a reply (the driver saves what came), a second one during it leaves with 130; at the
-// prompt it clears the line, twice on an empty line leaves. Ctrl-D leaves with 0. Without a
-// terminal there is no prompt to come back to: `interrupts` is empty then, and Ctrl-C cancels the
-// session, as SIGTERM does. Replies go to `out`, all else to `err`. Ownership: everything outlives
-// the session. Thread-safety: one thread; a driver may call its sink from others.
+// Ctrl-C stops a reply (the driver saves the partial text); a second one before it ends exits with
+// 130. At the prompt it clears the line; twice on an empty line exits. Ctrl-D exits with 0. Without
+// a terminal there is no prompt to return to: `interrupts` is empty, and Ctrl-C cancels the
+// session, like SIGTERM. Replies go to `out`, the rest to `err`. Ownership: everything passed in
+// must outlive the session. Thread-safety: one thread; a driver may call its sink from others.
 
 #ifndef DOSSIER_CLI_CHAT_CHAT_SESSION_H_
 #define DOSSIER_CLI_CHAT_CHAT_SESSION_H_
@@ -29,18 +29,18 @@
 
 namespace dossier::cli {
 
-// The commands that a person types into `dossier chat`: one table makes parser, /help and
-// completion.
+// The commands that a person types into `dossier chat`. The parser, /help and completion use one
+// table.
 //
 //   auto input = ParseChatInput("/model gpt-4o");
-//   if (!input) Show(input.error());                       // "unknown command /modle; did you mean
-//   /model?" if (input->command == SlashCommand::kModel) Use(input->argument);   // "gpt-4o" if
-//   (input->command == SlashCommand::kPrompt) Send(input->argument);
+//   if (!input) Show(input.error());   // "unknown command /modle; did you mean /model?"
+//   if (input->command == SlashCommand::kModel) Use(input->argument);   // "gpt-4o"
+//   if (input->command == SlashCommand::kPrompt) Send(input->argument);
 //
 // Thread-safety: pure functions.
 
 enum class SlashCommand : std::uint8_t {
-  kPrompt,  // no command: text for the model
+  kPrompt,  // not a command: text for the model
   kHelp,
   kExit,
   kContext,
@@ -61,28 +61,27 @@ enum class SlashCommand : std::uint8_t {
 
 struct ChatInput {
   SlashCommand command = SlashCommand::kPrompt;
-  std::string argument;  // what follows the name, or the prompt itself
+  std::string argument;  // the text after the name, or the prompt itself
 };
 
-// A line that begins with `/` is a command, with `//` a prompt that begins with `/`; all else is a
-// prompt, as typed. A text of several lines is a prompt unless a known command begins its first
-// one.
+// A line that begins with `/` is a command, with `//` a prompt that begins with `/`; anything else
+// is a prompt, as typed. A text of several lines is a prompt unless it begins with a known command.
 //
-// Errors: kUsage for an unknown command (naming the nearest), one without its argument, or with one
-// that it does not take.
+// Errors: kUsage for an unknown command (naming the nearest), a missing argument, or an argument
+// that the command does not take.
 Result<ChatInput> ParseChatInput(std::string_view text);
 
-// The lines of /help.
+// Returns the lines of /help.
 std::string SlashHelp();
 
-// The commands that begin with `typed`, in the order of the table: "/ex" -> {"/exit", "/exec"}.
+// Returns the commands that begin with `typed`, in table order: "/ex" -> {"/exit", "/exec"}.
 std::vector<std::string> CompleteSlash(std::string_view typed);
 
-// The same; and what may stand behind a command that takes a name, and the files behind an @ that
-// begins the last word. Each is the whole text with the last word completed.
+// Also completes names after a command that takes one, and files after an @ that begins the last
+// word. Each result is the whole text with the last word completed.
 std::vector<std::string> CompleteTyped(std::string_view typed, const CompletionContext& context);
 
-// Gives Ctrl-C to `handler`, on another thread, until it is called with an empty one.
+// Routes Ctrl-C to `handler`, on another thread, until it is called with an empty handler.
 using DivertInterrupts = std::function<void(std::function<void()> handler)>;
 
 struct ChatSessionOptions {
@@ -92,10 +91,10 @@ struct ChatSessionOptions {
   MarkdownMode markdown = MarkdownMode::kAuto;
   Usage usage = Usage::kNo;
   HeldInput::When input = HeldInput::When::kNever;  // while a turn runs
-  // kFiles: an @ before the name of a file sends it along. Only for what a person types: lines of a
-  // pipe may come from anybody.
+  // kFiles: an @ before a file name attaches the file. Only for input typed by a person, since
+  // lines from a pipe may come from anybody.
   enum class Mentions { kText, kFiles } mentions = Mentions::kText;
-  std::function<Result<std::string>(std::string_view)> edit;  // /edit; empty: not there
+  std::function<Result<std::string>(std::string_view)> edit;  // for /edit; empty: not available
 };
 
 class ChatSession {
@@ -103,8 +102,8 @@ class ChatSession {
   ChatSession(ChatSessionOptions options, ChatDriver& driver, LineReader& reader,
               DivertInterrupts interrupts, std::ostream& out, std::ostream& err);
 
-  // Until the person leaves. Returns the exit code: 0, 130 after Ctrl-C twice, else an error's.
-  // `cancel` (SIGTERM) ends it, too.
+  // Runs until the person leaves. Returns the exit code: 0, 130 after Ctrl-C twice, else that of an
+  // error. `cancel` (SIGTERM) ends it, too.
   int Run(const CancelToken& cancel);
 
  private:
@@ -118,9 +117,9 @@ class ChatSession {
   void Copy(std::string_view what);
   Next ReadAndSend(MessageEnd end);
   Next EditAndSend();
-  // One turn: waiting line, reply view, Ctrl-C.
+  // Runs one turn: waiting line, reply view, Ctrl-C.
   Next Turn(const std::function<ChatTurn(ChatSink&, const CancelToken&)>& run);
-  // Any other work of the driver that may take long.
+  // Runs any other driver call that may take long.
   Next Work(const std::function<Result<std::string>(const CancelToken&)>& run);
   Next Interruptible(const std::function<void(const CancelToken&)>& run);
   void ShowResult(const Result<std::string>& result);
@@ -134,10 +133,10 @@ class ChatSession {
   std::ostream& out_;
   std::ostream& err_;
   CancelToken cancel_;
-  std::vector<std::string> exec_;  // of /exec, for the next message
-  std::string unsent_;             // the last message, if it failed before a word came
-  bool text_came_ = false;         // of the last turn
-  std::string reply_;              // the last one, for /copy
+  std::vector<std::string> exec_;  // from /exec, for the next message
+  std::string unsent_;             // the last message, if it failed before any text arrived
+  bool text_came_ = false;         // in the last turn
+  std::string reply_;              // the last reply, for /copy
 };
 
 }  // namespace dossier::cli

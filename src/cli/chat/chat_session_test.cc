@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// Gives scripted lines, then the end.
+// Returns scripted lines, then the end of input.
 class ScriptedReader final : public LineReader {
  public:
   explicit ScriptedReader(std::deque<InputLine> lines) : lines_(std::move(lines)) {}
@@ -48,7 +48,7 @@ InputLine Interrupted(InputLine::Was was) {
   return {.kind = InputLine::Kind::kInterrupted, .text = {}, .was = was};
 }
 
-// Writes down what it is asked for.
+// Records the requests that it receives.
 class RecordingDriver final : public ChatDriver {
  public:
   std::string model() const override { return model_; }
@@ -191,7 +191,7 @@ TEST(ChatSessionTest, AFailedTurnIsToldAndTheSessionGoesOn) {
   const Played played = Play({Text("/exec ls"), Text("a"), Text("a")}, driver);
   EXPECT_EQ(played.code, 0);
   EXPECT_THAT(played.err, HasSubstr("dossier: no route to host\n"));
-  // The command was not sent; it belongs to the next try.
+  // The command was not sent, so it belongs to the next attempt.
   EXPECT_THAT(driver.calls, ElementsAre("send a [ls]", "send a [ls]"));
 }
 
@@ -239,7 +239,7 @@ TEST(ReadMessageTest, SeveralLinesMakeOneMessage) {
   }
 }
 
-// What a writer put into a pipe, read as lines.
+// Returns the lines that a writer put into a pipe.
 class PlainLineReaderTest : public ::testing::Test {
  protected:
   PlainLineReaderTest() {

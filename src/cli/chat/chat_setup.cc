@@ -32,7 +32,7 @@ namespace {
 using chat::TurnOptions;
 using chat::TurnRequest;
 
-constexpr std::string_view kCompatModel = "gpt-3.5-turbo";  // that tool's default
+constexpr std::string_view kCompatModel = "gpt-3.5-turbo";  // default of the Python tool
 constexpr std::size_t kMaxSystemText = 16 << 20;            // bytes
 
 chat::CompactionLimits LimitsOf(const config::CompactionSettings& config,
@@ -56,8 +56,8 @@ bool HoldsHome(const std::string& folder) {
   return !home.empty() && (home == folder || home.starts_with(folder == "/" ? "/" : folder + "/"));
 }
 
-// The repository that `given` lies in, else the folder itself: also where the home is a repository,
-// or one is too large to look for its secrets.
+// Returns the repository that contains `given`, else the folder itself, also if the home is a
+// repository or the repository is too large to search for secrets.
 Result<sandbox::CommandJail> JailIn(const std::string& given) {
   std::error_code error;
   const std::string folder = std::filesystem::canonical(given, error).string();
@@ -179,7 +179,7 @@ void ChatSetup::NameConversation() {
   id_is_new_ = true;
 }
 
-// A role is a system text, a template a message; both may name the model they are meant for.
+// Reads a role (a system text) and a template (a message); both may name their model.
 Status ChatSetup::ReadPresets() {
   const std::string folder = config_.user.config;
   const auto use = [&](Preset preset, std::string* text) {
@@ -240,7 +240,7 @@ Status ChatSetup::FindSchema() {
   return {};
 }
 
-// Agent mode: the policy, the jail and the tool.
+// Sets up agent mode: the policy, the jail and the tool.
 Status ChatSetup::MakeTool() {
   const config::DynamicCommands& dynamic = config_.dynamic_commands;
   if (!arguments_.allow_commands.value_or(dynamic.allowed)) return {};
@@ -270,8 +270,8 @@ Status ChatSetup::MakeTool() {
   return {};
 }
 
-// What the commands of the model see. A home is everything that a person has, so it is seen by
-// nobody who did not name it.
+// Decides what the model's commands can see. A home folder holds everything that a person has, so
+// it is visible only if it was named.
 Result<sandbox::CommandJail> ChatSetup::FindJail() const {
   DOSSIER_ASSIGN_OR_RETURN(sandbox::CommandJail jail,
                            JailIn(arguments_.commands_in.empty() ? "." : arguments_.commands_in));
@@ -292,7 +292,7 @@ Result<sandbox::CommandJail> ChatSetup::FindJail() const {
                    jail.root);
 }
 
-// A session that keeps nothing looks at memory and leaves it as it is.
+// A session that saves nothing reads memory but does not change it.
 Status ChatSetup::MakeMemory() {
   const bool sends = !arguments_.dry_run && !arguments_.explain_context;
   const bool writes = sends && !arguments_.no_save && !arguments_.read_only;
@@ -303,7 +303,7 @@ Status ChatSetup::MakeMemory() {
   for (const std::string& warning : memory_.store->warnings()) say_("warning: " + warning);
   if (!writes) return {};
   ModelFlags flags = arguments_.model;
-  flags.model.clear();  // not the conversation's: the one that memory.model names
+  flags.model.clear();  // use memory.model, not the conversation's model
   DOSSIER_ASSIGN_OR_RETURN(summarizer_,
                            OpenSummarizer(flags, memory_.config, config_, global_, say_, cancel_));
   return {};
@@ -321,7 +321,7 @@ driver::MemoryUse ChatSetup::Memory() const {
   return memory;
 }
 
-// What all runs of the user's window have left for one turn.
+// Returns what the limits of the user's runs leave for one turn.
 Result<model::LedgerLimits> ChatSetup::LimitsOfTurn() const {
   DOSSIER_ASSIGN_OR_RETURN(const ask::WindowRest rest,
                            app::RestOfWindow(config_.limits, *journal_));
@@ -345,11 +345,11 @@ Status ChatSetup::MakeChat() {
   }
   if (arguments_.no_log) parts.bodies = driver::RunLogSetting::Bodies::kLeftOut;
   const bool sends = !arguments_.dry_run && !arguments_.explain_context;
-  // What is not kept is bounded by what the runs took, all the same.
+  // An unsaved turn is limited by what the runs used, too.
   const bool kept = !arguments_.no_save;
   if (sends && (kept || config_.limits.any()) && !journal_) {
     auto journal = store::Journal::Open(config_.user.data + "/runs");
-    // A turn is not lost to a journal that cannot be kept.
+    // A turn must not fail because the journal cannot be written.
     if (journal) {
       journal_ = std::move(*journal);
     } else {
@@ -384,7 +384,7 @@ Result<std::string> ChatSetup::ModelInQuestion() const {
                        arguments_.read_only || arguments_.dry_run || arguments_.explain_context;
   if (settled) return std::string();
   DOSSIER_ASSIGN_OR_RETURN(const auto loaded, store_.Find(id_));
-  // By its name alone it is the same one, wherever it was asked.
+  // By name alone the model is the same one, wherever it was requested.
   const bool same =
       loaded && (loaded->stored.model == asked || loaded->stored.model == arguments_.model.model);
   if (!loaded || same) return std::string();

@@ -1,4 +1,4 @@
-// Makes the parts of a conversation from flags and configuration: store, model, context, tool,
+// Creates the parts of a conversation from flags and configuration: store, model, context, tool,
 // schema. `dossier chat` uses it for one turn, the interactive session for many.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto setup, ChatSetup::Make(arguments, global, say, cancel));
@@ -36,7 +36,7 @@
 
 namespace dossier::cli {
 
-// The flags, as they were given.
+// The flags as given.
 struct ChatArguments {
   std::optional<std::string> prompt;
   bool interactive = false;
@@ -53,7 +53,7 @@ struct ChatArguments {
   bool last = false;   // -c
   bool pick = false;
   bool read_only = false, no_save = false;
-  bool adopt = false;  // the model of -m becomes the conversation's
+  bool adopt = false;  // save the model of -m as that of the conversation
 
   ContextFlags context;
   bool no_context_exec = false, refresh_context = false;
@@ -62,11 +62,11 @@ struct ChatArguments {
   std::optional<int> repair;
   bool validate_schema = false;
 
-  // Unset: as the configuration says.
+  // Unset: use the configuration.
   std::optional<bool> allow_commands, confirm_commands;
   std::vector<std::string> command_allow, command_deny;
-  std::string commands_in;                // the folder of agent mode; empty: the current one
-  std::vector<std::string> show_secrets;  // files that its commands may read
+  std::string commands_in;                // working folder of agent mode; empty: the current one
+  std::vector<std::string> show_secrets;  // files that those commands may read
 
   MemoryFlags memory;
 
@@ -75,14 +75,14 @@ struct ChatArguments {
 
   bool resume_turn = false, wait = false, dry_run = false, explain_context = false;
   bool usage = false, no_log = false, json = false, jsonl = false;
-  bool extract = false;  // only the last code block
+  bool extract = false;  // print only the last code block
   std::optional<bool> raw;
   std::string markdown = "auto";
 };
 
 class ChatSetup {
  public:
-  // `say` gets lines for stderr. Errors: kUsage, kConfig, kRefused (trust; --confirm-commands
+  // `say` receives lines for stderr. Errors: kUsage, kConfig, kRefused (trust; --confirm-commands
   // without a terminal), kNotFound (no conversation to continue, no such file).
   static Result<std::unique_ptr<ChatSetup>> Make(const ChatArguments& arguments,
                                                  const GlobalFlags& global, config::Config config,
@@ -93,50 +93,48 @@ class ChatSetup {
   const chat::Store& store() const { return store_; }
   const config::Config& config() const { return config_; }
   const model::JsonSchema* schema() const { return schema_ ? &schema_->schema : nullptr; }
-  // "": stateless.
+  // "" for a stateless request.
   const std::string& id() const { return id_; }
   bool id_is_new() const { return id_is_new_; }
 
   chat::TurnRequest RequestFor(std::string prompt) const;
-  // The prompt as --template makes it.
+  // Returns the prompt after applying --template.
   Result<std::string> PromptOf(std::string input) const;
 
-  // The stored conversation's model, where another one is asked for and nobody has said yet which
-  // of them it is to have; "" otherwise.
+  // Returns the model of the stored conversation if the flags ask for another one and it is still
+  // open which of them the conversation gets; else "".
   Result<std::string> ModelInQuestion() const;
-  // The model that is asked for becomes the conversation's with the next turn.
+  // The requested model becomes that of the conversation with the next turn.
   void Adopt() { arguments_.adopt = true; }
 
-  // A conversation for a session that was given none.
+  // Gives a new conversation id to a session that has none.
   void NameConversation();
-  // Other commands of --exec, other files, another model: a session changes them between turns.
+  // Changes the --exec commands and files; a session calls it between turns.
   Status SetExec(std::vector<std::string> exec, Attachments attached = {});
-  // What -f and -a gave.
+  // The content of -f and -a.
   const Attachments& attached() const { return attached_; }
-  // `places` as -f takes them.
+  // Reads `places` as -f does.
   Result<Attachments> Attach(const std::vector<std::string>& places) const;
   void SetConversation(std::string id) { id_ = std::move(id); }
-  // Returns the name that a conversation's file gives it. Errors: those of opening it; the old one
-  // stays then.
+  // Returns the name that a conversation file uses for the model. Errors: those of opening it; then
+  // the old model is kept.
   Result<std::string> SetModel(const std::string& name);
-  // Opened once; "" is the one that is used where nothing says which. Errors: also kRefused, for
-  // one that only a conversation of an untrusted project names.
+  // Opens each model once; "" is the default model.
   Result<driver::BoundModel> OpenChatModel(const std::string& name);
   chat::BlockSource& context() { return *context_; }
-  // Where layouts and templates come from.
+  // The source of layouts and templates.
   const driver::LayoutSources& layouts() const { return layouts_; }
   const std::vector<std::string>& exec() const { return arguments_.context.exec; }
 
-  // Whether a person is asked before a command of agent mode runs.
+  // Returns true if a person is asked before a command of agent mode runs.
   bool asks() const;
 
-  // Where contexts that a refresh replaces are kept; "" in a session that keeps nothing.
+  // Where contexts replaced by a refresh are stored; "" in a session that saves nothing.
   std::string content_folder() const { return unsaved() ? "" : config_.user.data + "/content"; }
 
-  // Turns go into a folder that ends with this object: --no-save, a session that is --read-only.
+  // Turns go into a folder deleted with this object: --no-save, or a --read-only session.
   bool unsaved() const { return scratch_.has_value(); }
-  // Ends that: the conversation becomes a stored one. Errors: kNotFound ("conversation 'X'
-  // exists").
+  // Ends that and stores the conversation. Errors: kNotFound ("conversation 'X' exists").
   Status KeepAs(std::string id, const CancelToken& cancel);
 
  private:
@@ -167,18 +165,18 @@ class ChatSetup {
   std::string id_;
   bool id_is_new_ = false;
   std::string system_text_, template_;
-  bool system_asked_ = false;  // system_text_ is a flag's
+  bool system_asked_ = false;  // system_text_ comes from a flag
   driver::LayoutSources layouts_;
   PreparedContext prepared_;
   std::unique_ptr<chat::CommandContext> context_;
   Attachments attached_;
-  std::unique_ptr<chat::TextContext> texts_;  // over context_, where there are texts
+  std::unique_ptr<chat::TextContext> texts_;  // over context_, if there are texts
   std::unique_ptr<chat::CommandTool> tool_;
   std::optional<model::FoundSchema> schema_;
   PromptMemory memory_;
   memory::Summarizer summarizer_;
   std::shared_ptr<store::Journal> journal_;
-  std::map<std::string, driver::BoundModel> models_;  // by the name they were asked for
+  std::map<std::string, driver::BoundModel> models_;  // by the requested name
   std::optional<TempFolder> scratch_;
   std::unique_ptr<chat::Chat> chat_;
 };

@@ -20,7 +20,7 @@ using chat::Stored;
 using chat::TurnOutcome;
 using chat::TurnRequest;
 
-// From the events of a turn to what a session shows.
+// Translates the events of a turn into what a session shows.
 class TurnWatch final : public chat::ChatEvents {
  public:
   TurnWatch(ChatSink& sink, ConversationDriver::Stream stream) : sink_(sink), stream_(stream) {}
@@ -36,7 +36,7 @@ class TurnWatch final : public chat::ChatEvents {
   }
   void OnCompaction(std::string_view line) override { sink_.OnNote(line); }
 
-  // What no delta brought: a reply of agent mode, one that had to match a schema.
+  // Shows what no delta brought: a reply of agent mode, or one that had to match a schema.
   void End(std::string_view text) {
     if (!shown_) sink_.OnText(text);
   }
@@ -62,7 +62,7 @@ ChatTurn TurnOf(const TurnOutcome& outcome) {
   if (interrupted && outcome.error) {
     turn.error->message = "stopped before the reply began; nothing of this turn is saved";
   }
-  // The session has a sentence of its own for it.
+  // The session has its own message for this.
   if (interrupted && !outcome.error) {
     turn.end = ChatTurn::End::kInterrupted;
     std::erase(turn.warnings, outcome.incomplete);
@@ -81,7 +81,7 @@ Result<std::unique_ptr<ConversationDriver>> ConversationDriver::Make(ChatSetup& 
   const std::string name = chat::ChooseModel(loaded ? loaded->stored.model : "",
                                              request.asked_model, request.configured_model);
   DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, setup.OpenChatModel(name));
-  // What a first turn would refuse is refused before anything is typed.
+  // Rejects, before anything is typed, what the first turn would reject.
   if (loaded)
     DOSSIER_RETURN_IF_ERROR(
         chat::CheckSystemText(request.options, request.system_text, loaded->stored));
@@ -129,7 +129,7 @@ ChatTurn ConversationDriver::Retry(ChatSink& sink, const CancelToken& cancel) {
 
 ChatTurn ConversationDriver::TakeTurn(TurnRequest request, ChatSink& sink,
                                       const CancelToken& cancel) {
-  // --refresh-context and --compact are meant for one turn.
+  // --refresh-context and --compact apply to one turn.
   if (first_ == First::kNo) {
     request.options.refresh = chat::TurnOptions::Refresh::kNo;
     request.options.system = chat::TurnOptions::System::kConfigured;
@@ -142,7 +142,7 @@ ChatTurn ConversationDriver::TakeTurn(TurnRequest request, ChatSink& sink,
   sink_ = nullptr;
   if (!outcome.model.empty()) model_ = outcome.model;
   if (outcome.usage.input > 0) usage_.Add(outcome.usage);
-  // Another one if it was deleted meanwhile.
+  // The id differs if the conversation was deleted meanwhile.
   if (!outcome.conversation.empty()) setup_.SetConversation(outcome.conversation);
   ChatTurn turn = TurnOf(outcome);
   std::erase_if(turn.warnings, [&](const std::string& warning) {
@@ -250,7 +250,7 @@ Result<std::string> ConversationDriver::Context() {
 Result<std::string> ConversationDriver::Tokens() {
   DOSSIER_RETURN_IF_ERROR(LoadBegun());
   DOSSIER_RETURN_IF_ERROR(setup_.SetExec({}));
-  TurnRequest request = setup_.RequestFor(".");  // stands for the message that is not written yet
+  TurnRequest request = setup_.RequestFor(".");  // placeholder for the message to come
   request.action = TurnRequest::Action::kPlan;
   request.options.config_commands = chat::TurnOptions::ConfigCommands::kSkip;
   request.options.refresh = chat::TurnOptions::Refresh::kNo;

@@ -1,11 +1,11 @@
-// The driver of the real `dossier chat`: a stored conversation, its model, its context.
+// The ChatDriver of `dossier chat`: a stored conversation, its model and its context.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto driver, ConversationDriver::Make(*setup, Stream::kYes, cancel));
 //   ChatSession(options, *driver, reader, interrupts, out, err).Run(cancel);
 //
-// Every turn is one of Chat's: what it sends and saves is what the one-shot command would. Between
-// turns nothing is held: another process may take a turn of the same conversation.
-// Ownership: the setup is the caller's. Thread-safety: as ChatDriver.
+// Every turn goes through chat::Chat, so it sends and saves the same as the one-shot command. It
+// holds no lock between turns: another process may add a turn to the same conversation.
+// Ownership: the caller owns the setup. Thread-safety: as ChatDriver.
 
 #ifndef DOSSIER_CLI_CHAT_CONVERSATION_DRIVER_H_
 #define DOSSIER_CLI_CHAT_CONVERSATION_DRIVER_H_
@@ -23,10 +23,10 @@ namespace dossier::cli {
 
 class ConversationDriver final : public ChatDriver {
  public:
-  enum class Stream { kNo, kYes };  // kNo: a reply is shown when it is whole
+  enum class Stream { kNo, kYes };  // kNo: shows a reply only when it is complete
 
-  // Opens the model, so that a session without one ends before anything is typed, and names a
-  // conversation if there is none. Errors: those of the model and of the stored conversation.
+  // Opens the model, so that a session without one ends before anything is typed, and creates a
+  // conversation id if needed. Errors: those of the model and of the stored conversation.
   static Result<std::unique_ptr<ConversationDriver>> Make(ChatSetup& setup, Stream stream);
 
   std::string model() const override { return model_; }
@@ -45,10 +45,10 @@ class ConversationDriver final : public ChatDriver {
   Result<std::string> Usage() override;
   Result<std::string> SetModel(std::string_view name) override;
 
-  // Whether the conversation was opened at a reply that did not come to its end.
+  // Returns true if the last reply of the opened conversation was incomplete.
   bool opened_at_incomplete() const { return opened_at_incomplete_; }
 
-  // A line for a person from the parts behind the turn. False: no turn runs that could show it.
+  // Shows a line from code behind the turn. Returns false if no turn is running to show it.
   bool Tell(std::string_view line);
 
  private:
@@ -59,19 +59,19 @@ class ConversationDriver final : public ChatDriver {
         first_attached_(setup.attached()) {}
 
   ChatTurn TakeTurn(chat::TurnRequest request, ChatSink& sink, const CancelToken& cancel);
-  // Errors: kNotFound before the first turn, saying so.
+  // Errors: kNotFound before the first turn, with that reason.
   Result<chat::Loaded> LoadBegun() const;
 
   ChatSetup& setup_;
   const Stream stream_;
   std::string model_;
   bool opened_at_incomplete_ = false;
-  std::vector<std::string> first_exec_;                 // of --exec: for the first turn
-  Attachments first_attached_;                          // likewise, of -f and -a
-  enum class First { kNo, kYes } first_ = First::kYes;  // no turn of this session is done
-  std::vector<std::string> said_;  // warnings of the turn before: what stays so is said once
+  std::vector<std::string> first_exec_;                 // from --exec, for the first turn
+  Attachments first_attached_;                          // from -f and -a, for the first turn
+  enum class First { kNo, kYes } first_ = First::kYes;  // kYes: no turn of this session is done
+  std::vector<std::string> said_;  // warnings of the last turn, so that none is repeated
   model::UsageSum usage_;          // of this session
-  ChatSink* sink_ = nullptr;       // of the turn that runs
+  ChatSink* sink_ = nullptr;       // of the running turn
 };
 
 }  // namespace dossier::cli

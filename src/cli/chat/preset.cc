@@ -92,7 +92,7 @@ Result<std::string> FillTemplate(std::string_view text, std::string input,
                                  const std::vector<std::string>& variables) {
   DOSSIER_ASSIGN_OR_RETURN(sources::TemplateVariables values,
                            sources::ResolveVariables({.given = variables}));
-  // Whether it is asked for shows in what comes out, whatever the template does with it.
+  // The output shows whether the template uses `input`, whatever it does with it.
   const std::string mark = "\x01\x02\x01";
   values["input"] = {sources::TemplateValue(std::string_view(mark)),
                      sources::VariableOrigin::kCommandLine};

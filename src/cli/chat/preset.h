@@ -1,10 +1,10 @@
-// Roles and templates of `dossier chat`: texts that a person keeps under a name.
+// Roles and templates of `dossier chat`: texts that a person stores under a name.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Preset role, FindPreset("roles", "reviewer", config_folder));
-//   role.text;     // what ~/.config/dossier/roles/reviewer.md says behind its front matter
+//   role.text;     // ~/.config/dossier/roles/reviewer.md without its front matter
 //
-// A file is Markdown; front matter may name `model` and `temperature`. A template is a message in
-// the template language of context commands, where `input` is what was typed or piped.
+// A file is Markdown; its front matter may set `model` and `temperature`. A template is a message
+// in the template language of context commands, in which `input` is the typed or piped text.
 // Thread-safety: functions over files.
 
 #ifndef DOSSIER_CLI_CHAT_PRESET_H_
@@ -24,22 +24,22 @@
 namespace dossier::cli {
 
 struct Preset {
-  std::string text, model;  // model "": none is named
+  std::string text, model;  // model "": none is set
   std::optional<double> temperature;
 };
 
-// KIND/NAME.md in the person's own configuration folder, or the file that `name` is a path of.
-// Errors: kNotFound with the names there are, kConfig (front matter), kUsage (not UTF-8).
+// Reads KIND/NAME.md in the user's own configuration folder, or the file if `name` is a path.
+// Errors: kNotFound with the available names, kConfig (front matter), kUsage (not UTF-8).
 Result<Preset> FindPreset(std::string_view kind, const std::string& name,
                           const std::string& config_folder);
 
-// Keeps `text` as KIND/NAME.md, where it may be already. Errors: kUsage (`name` is a path, or
-// another text is kept under it), kIo.
+// Stores `text` as KIND/NAME.md; it may already be there. Errors: kUsage (`name` is a path, or
+// another text has that name), kIo.
 Status KeepPreset(std::string_view kind, const std::string& name, std::string_view text,
                   const std::string& config_folder);
 
-// `variables`: KEY=VALUE of -D. Where the template does not ask for `input`, that stands behind it.
-// Errors: kConfig, kUsage.
+// `variables`: KEY=VALUE of -D. If the template does not use `input`, that is appended. Errors:
+// kConfig, kUsage.
 Result<std::string> FillTemplate(std::string_view text, std::string input,
                                  const std::vector<std::string>& variables);
 

@@ -35,7 +35,7 @@ TEST(Preset, IsAFileWithFrontMatter) {
               FailsWith(ErrorCode::kNotFound, "there are bytes, full, plain, wrong"));
 }
 
-// FLT-141: what was typed is data, not template.
+// FLT-141: typed text is data, not a template.
 TEST(Preset, ATemplateTakesTheInputOrStandsBeforeIt) {
   EXPECT_EQ(*FillTemplate("<{{ input }}>", "{{ x }}", {}), "<{{ x }}>");
   EXPECT_EQ(*FillTemplate("{{ input | upper }} {{ A }}", "hi", {"A=b"}), "HI b");

@@ -1,5 +1,5 @@
-// context show, context migrate: the frozen context of a conversation, with those that refreshes
-// replaced; and old files, whose context becomes frozen.
+// context show, context migrate: shows the frozen context of a conversation and the contexts that
+// refreshes replaced; freezes the context of old files.
 
 #include <optional>
 
@@ -37,7 +37,7 @@ using chat::NamedBlock;
 using chat::ReplacedContext;
 using chat::Stored;
 
-// The frozen bytes; of an old file, the blocks in its system message.
+// Returns the frozen bytes; for an old file, the blocks in its system message.
 std::string FrozenText(const Stored& stored) {
   const chat::StoredMessage* system = stored.System();
   if (!system) return {};
@@ -51,7 +51,7 @@ std::string FrozenText(const Stored& stored) {
   return chat::JoinBlocks(texts);
 }
 
-// By name, or by number from 1.
+// Finds a block by name, or by number from 1.
 Result<NamedBlock> ChooseBlock(const std::vector<NamedBlock>& blocks, const std::string& wanted,
                                std::string_view id) {
   const auto number = ExactNumber<std::size_t>(wanted);
@@ -64,7 +64,7 @@ Result<NamedBlock> ChooseBlock(const std::vector<NamedBlock>& blocks, const std:
                    id, wanted, names.empty() ? "none" : names);
 }
 
-// The whole output of a block, if its command kept it.
+// Returns the whole output of a block, if its command kept it.
 Result<std::string> FullOutput(const Stored& stored, const NamedBlock& block,
                                const std::string& content_folder) {
   DOSSIER_ASSIGN_OR_RETURN(const auto content, store::ContentStore::Open(content_folder));
@@ -121,7 +121,7 @@ class Showing {
     return {};
   }
 
-  // The one that --at names; nullptr without it.
+  // Returns the context that --at selects; nullptr without --at.
   Result<const ReplacedContext*> Chosen() const {
     if (!arguments_.at) return nullptr;
     const auto number = static_cast<std::size_t>(*arguments_.at);

@@ -1,6 +1,5 @@
-// Commands below `dossier context` that run the commands of the present, trusted configuration and
-// of
-// --exec. What a conversation file records as a command is never run: data must not run code.
+// The commands of `dossier context` that run the commands of the current, trusted configuration and
+// of --exec. Commands recorded in a conversation file are never run: data must not run code.
 //
 // Thread-safety: commands run on the main thread.
 

@@ -1,4 +1,4 @@
-// context refresh, context drift: a frozen context beside what its commands give now.
+// context refresh, context drift: compares a frozen context with what its commands output now.
 
 #include <algorithm>
 #include <ostream>
@@ -35,7 +35,7 @@ struct ContextRefreshArguments {
   bool dry_run = false, diff = false, json = false;
 };
 
-// What counts tokens for a conversation, and how many its context may have.
+// The token counter of a conversation, and the maximum tokens of its context.
 struct Measure {
   std::shared_ptr<const tokens::Counter> counter;
   std::int64_t max_tokens = 0;
@@ -44,7 +44,7 @@ struct Measure {
 Result<Measure> MeasureFor(const Stored& stored, const config::Config& config) {
   DOSSIER_ASSIGN_OR_RETURN(model::UserConfig user, model::UserConfigOf(config));
   DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData(std::move(user)));
-  // A model that is not known any more is counted for as any unknown model.
+  // A model that is no longer known is counted like any unknown model.
   model::Entry entry;
   if (!stored.model.empty()) {
     const auto choice = data.catalog.Choose(
@@ -63,7 +63,7 @@ std::vector<chat::NamedBlock> FrozenBlocks(const Stored& stored) {
   return chat::BlocksOf(parts.context.empty() ? parts.text : parts.context);
 }
 
-// --block: the name of a command, or the number of a frozen block, from 1.
+// Parses --block: the name of a command, or the number of a frozen block, from 1.
 Result<std::string> FindName(const Stored& stored, std::span<const DeclaredCommand> commands,
                              const std::string& wanted) {
   const auto declared = [&](std::string_view name) {
@@ -115,7 +115,7 @@ class Refresher {
   }
 
  private:
-  // The conversation, once its commands have run.
+  // Loads the conversation once its commands have run.
   Result<chat::Loaded> Load() {
     DOSSIER_ASSIGN_OR_RETURN(id_, store_.Resolve(arguments_.id));
     DOSSIER_ASSIGN_OR_RETURN(chat::Loaded loaded, store_.Load(id_));
@@ -183,7 +183,7 @@ class Refresher {
     return UnifiedDiff("frozen", lines(change.before), "now", lines(change.now));
   }
 
-  // Commands that a conversation's file names are data, and never run.
+  // Commands recorded in a conversation file are data and never run.
   void ExplainKept(std::span<const BlockChange> changes) {
     const auto kept = std::count_if(changes.begin(), changes.end(), [](const BlockChange& change) {
       return change.what == chat::kNotRefreshed;

@@ -1,5 +1,5 @@
-// context run: the commands of the configuration and of --exec, and their blocks, without a model.
-// Blocks go to stdout, warnings to stderr.
+// context run: runs the commands of the configuration and of --exec without a model. Blocks go to
+// stdout, warnings to stderr.
 
 #include <algorithm>
 #include <ostream>
@@ -29,7 +29,7 @@ struct ContextRunArguments {
   bool no_context_exec = false, json = false;
 };
 
-// Config commands, then those of --exec, then the one of --argv.
+// Order: config commands, then those of --exec, then that of --argv.
 void Choose(const ContextRunArguments& arguments, std::vector<ContextCommand>* commands) {
   if (arguments.no_context_exec) {
     std::erase_if(*commands, [](const ContextCommand& command) {
@@ -43,7 +43,7 @@ void Choose(const ContextRunArguments& arguments, std::vector<ContextCommand>* c
   }
 }
 
-// All templates, before anything runs. Without any no variable of the configuration is required.
+// Renders all templates before anything runs. Without templates no variable is required.
 Result<std::vector<ContextCommand>> Render(const std::vector<ContextCommand>& commands,
                                            sources::VariableInput input, std::ostream& err) {
   const bool templates = std::any_of(commands.begin(), commands.end(), [](const auto& command) {
@@ -59,7 +59,7 @@ Result<std::vector<ContextCommand>> Render(const std::vector<ContextCommand>& co
   return rendered;
 }
 
-// --block NAME or N, from 1; a name wins.
+// Handles --block NAME or N (from 1); a name takes precedence.
 Result<std::vector<ContextCommand>> Select(std::vector<ContextCommand> commands,
                                            const std::string& block) {
   if (block.empty()) return commands;

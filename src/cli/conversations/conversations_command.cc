@@ -1,4 +1,4 @@
-// conversations: what was said before. It looks where `chat` does, so it reads its configuration.
+// conversations: manages stored conversations. It reads chat's configuration to find them.
 
 #include <algorithm>
 #include <memory>
@@ -40,30 +40,30 @@ using chat::Store;
 using chat::Stored;
 
 struct ConversationsArguments {
-  std::string id;                // of those that take one
-  std::vector<std::string> ids;  // of export and delete
+  std::string id;                // for commands that take one
+  std::vector<std::string> ids;  // for export and delete
   bool json = false;
   std::int64_t limit = 0;  // 0: all
   std::string since;
-  std::optional<std::int64_t> turn;  // of show; --at of fork
+  std::optional<std::int64_t> turn;  // for show; --at of fork
   bool as_sent = false, context = false, usage = false, compaction = false;
   std::string query, role;
   bool fts = false;
-  std::string as;      // of fork
-  std::string format;  // of export; "": md
+  std::string as;      // for fork
+  std::string format;  // for export; "": md
   std::string out_file;
   std::string older_than;
   bool dry_run = false, undo = false;
-  std::vector<std::string> files;    // of import
-  std::optional<std::string> title;  // of rename
-  ModelFlags model;                  // of compact
+  std::vector<std::string> files;    // for import
+  std::optional<std::string> title;  // for rename
+  ModelFlags model;                  // for compact
 };
 
-// The least time of `--since`: a day, a longer beginning of a time as files write it, or so long
-// ago.
+// Returns the earliest time of `--since`: a day, a longer prefix of a time as files write it, or a
+// time span before now.
 Result<std::string> SinceTime(const std::string& since) {
   constexpr std::string_view kShape = "0000-00-00T00:00:00.000000Z";
-  constexpr std::size_t kDay = 10;  // bytes of it
+  constexpr std::size_t kDay = 10;  // bytes of a date
   const bool is_time =
       since.size() >= kDay && since.size() <= kShape.size() &&
       std::equal(since.begin(), since.end(), kShape.begin(), [](char given, char wanted) {
@@ -202,7 +202,7 @@ class Conversations {
       if (!arguments_.json) out_ << "deleted " << id << "\n";
     }
     if (arguments_.json) PrintDeleted(ids);
-    // So that nothing of the texts stays in the index until the next list or search.
+    // Removes the texts from the index now, not only at the next list or search.
     DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Index index, OpenIndex());
     return {};
   }
@@ -280,7 +280,7 @@ class Conversations {
     std::string backup;
     if (!lines.empty() && !arguments_.dry_run) {
       DOSSIER_ASSIGN_OR_RETURN(backup, store_.BackUp(id, cancel_));
-      // On the file as it is now: it may have grown.
+      // Applied to the file as it is now, since it may have grown.
       const auto change = [&](chat::Document* now) {
         return chat::Repair(*counter, now).map([](const std::vector<std::string>&) {});
       };
@@ -312,7 +312,7 @@ class Conversations {
       DOSSIER_RETURN_IF_ERROR(CheckStoredModel(name, config_, global_, err_));
     }
     DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, OpenModelNamed(name));
-    // A model that is named here writes the summary, whatever the configuration says.
+    // A model named here writes the summary, whatever the configuration says.
     const bool named = !arguments_.model.model.empty() || config_.compaction.model.empty();
     DOSSIER_ASSIGN_OR_RETURN(
         const driver::BoundModel writer,
@@ -354,7 +354,7 @@ class Conversations {
 
   Result<Index> OpenIndex() { return Index::Open(store_.folder(), config_.user.cache); }
 
-  // The ids that --older-than names.
+  // Returns the ids selected by --older-than.
   Result<std::vector<std::string>> OldIds() {
     DOSSIER_ASSIGN_OR_RETURN(const Millis age,
                              ReadTimeFlag("--older-than", arguments_.older_than, Zero::kTaken));
@@ -394,7 +394,7 @@ class Conversations {
          << "\n";
   }
 
-  // Their words in the journal and what refreshes replaced.
+  // Deletes their texts in the journal and the contexts that refreshes replaced.
   Status Forget(std::span<const std::string> ids) const {
     const std::string runs = config_.user.data + "/runs";
     std::unique_ptr<store::Journal> journal;

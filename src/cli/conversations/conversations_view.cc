@@ -21,14 +21,14 @@ std::string Upper(std::string_view text) {
   return out;
 }
 
-// "2026-11-21 12:47" of "2026-11-21T12:47:15.250000Z".
+// Returns "2026-11-21 12:47" for "2026-11-21T12:47:15.250000Z".
 std::string ShortTime(std::string_view time) {
   std::string out(time.substr(0, 16));
   std::replace(out.begin(), out.end(), 'T', ' ');
   return out;
 }
 
-// "image image/png, 3 B" of a data URL; an address as it is.
+// Returns "image image/png, 3 B" for a data URL; an address unchanged.
 std::string ImageLine(std::string_view url) {
   constexpr std::string_view kData = "data:";
   const std::size_t comma = url.find(',');
@@ -40,7 +40,7 @@ std::string ImageLine(std::string_view url) {
   return fmt::format("image {}, {}", type, FormatSize(bytes - std::min(bytes, padding)));
 }
 
-// The parts of a message that are no text.
+// Describes the parts of a message that are not text.
 std::vector<std::string> MediaOf(const Json& message) {
   std::vector<std::string> out;
   const Json* content = Find(message, "content");
@@ -53,7 +53,7 @@ std::vector<std::string> MediaOf(const Json& message) {
   return out;
 }
 
-// The text, and a line for each part that is none.
+// Returns the text, and a line for each part that is not text.
 std::string WithMedia(const ShownMessage& message) {
   std::string out;
   for (const std::string& one : message.media) out += fmt::format("[{}]\n", one);
@@ -75,7 +75,7 @@ std::vector<ShownMessage> MessagesOf(const Stored& stored, std::optional<std::in
   }
   const std::int64_t turns = chat::TurnCount(stored);
   for (const chat::TurnRecord& record : stored.turns) {
-    // Of what stands in a file no number need be right.
+    // Numbers in a file may be wrong, so they are checked.
     if (record.reply == chat::TurnRecord::Reply::kComplete || record.n < 1 || record.n > turns) {
       continue;
     }
@@ -91,7 +91,7 @@ std::vector<ShownMessage> MessagesAsSent(const Stored& stored) {
     out.push_back({0, "system", system->Text()});
   }
   std::vector<std::string> warnings;
-  constexpr std::int64_t kKeepTurns = 2;  // of the records' own making; it only bounds new ones
+  constexpr std::int64_t kKeepTurns = 2;  // stored compactions keep their own; this limits new ones
   for (const assembly::Turn& turn : chat::HistoryView(stored, stored.compaction, kKeepTurns,
                                                       *tokens::MakeByteCounter(), &warnings)) {
     out.push_back({out.size(), std::string(assembly::RoleName(turn.role)), turn.Text()});

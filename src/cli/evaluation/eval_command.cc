@@ -1,4 +1,4 @@
-// eval: tasks with proved answers, put to any system, scored by published rules.
+// eval: gives tasks with proved answers to any system and scores it by published rules.
 
 #include "cli/commands.h"
 #include "cli/evaluation/eval_commands.h"

@@ -1,5 +1,5 @@
-// The commands below `dossier eval`: those over task sets and those over runs, each in a file of
-// its own; eval_command.cc lists them in the order of the help. Thread-safety: none needed.
+// The commands below `dossier eval`, grouped into files by task sets and runs; eval_command.cc
+// lists them in the order of the help. Thread-safety: none needed.
 
 #ifndef DOSSIER_CLI_EVALUATION_EVAL_COMMANDS_H_
 #define DOSSIER_CLI_EVALUATION_EVAL_COMMANDS_H_

@@ -1,4 +1,4 @@
-// eval gate: whether this build is worse than another one.
+// eval gate: decides whether this build is worse than another one.
 
 #include <ostream>
 
@@ -27,7 +27,7 @@ struct GateArguments {
   bool HasTier(char tier) const { return tiers.find(tier) != std::string::npos; }
 };
 
-// The model of the nightly suites and of new recordings.
+// Opens the model for the nightly suites and for new recordings.
 Result<EvalModelInUse> OpenGateModel(const GateArguments& given, Context& context) {
   EvalRunArguments model;
   model.base_url = given.base_url;
@@ -83,7 +83,7 @@ int ExitOf(const std::vector<GateLine>& lines) {
   return code;
 }
 
-// The first commit behind `good` whose exact figures are worse than those of `good`.
+// Finds the first commit after `good` whose exact figures are worse than those of `good`.
 Result<int> Bisect(const GateArguments& given, const GateConfig& config, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const auto commits,
                            evaluation::CommitsSince(given.bisect, context.cancel));
@@ -114,7 +114,7 @@ Result<int> Bisect(const GateArguments& given, const GateConfig& config, Context
   return kExitDifferences;
 }
 
-// Asks the model anew what the recorded suites ask, and keeps its replies.
+// Asks the model the questions of the recorded suites again and stores its replies.
 Result<int> RecordAnew(const GateArguments& given, const GateConfig& config,
                        const evaluation::SystemParts& parts, Context& context) {
   if (config.recorded.empty()) {
@@ -131,7 +131,7 @@ Result<int> RecordAnew(const GateArguments& given, const GateConfig& config,
   return 0;
 }
 
-// The tiers that need a real model, or what one has said.
+// Adds the tiers that need a real model, or a recording of one.
 Status AddReal(const GateArguments& given, const GateConfig& config,
                const evaluation::GatePrograms& programs, const evaluation::SystemParts& parts,
                Context& context, std::vector<GateLine>* lines) {

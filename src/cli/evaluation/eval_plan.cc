@@ -36,7 +36,7 @@ bool NeedsModel(const Arm& arm) {
   return true;
 }
 
-// Instead of the truth what a stub's labels lead to; questions whose answer is then not unique go.
+// Replaces the truth by the results of a stub's labels; drops questions without a unique answer.
 void UseStubGold(const std::string& share, AskedSet* set) {
   std::erase_if(set->tasks, [&share](AskedTask& asked) {
     if (asked.task.needs == evaluation::Needs::kStructure) return false;
@@ -46,7 +46,7 @@ void UseStubGold(const std::string& share, AskedSet* set) {
   });
 }
 
-// The tasks that --only and --sample leave, evenly spread.
+// Keeps the tasks that --only and --sample select, evenly spread.
 Status Choose(const EvalRunArguments& given, std::vector<AskedSet>* sets) {
   std::size_t left = 0;
   for (AskedSet& set : *sets) {
@@ -120,7 +120,7 @@ Result<app::ModelEndpoint> OpenModel(const std::string& name, const EvalRunArgum
   return app::OpenEndpoint(settings, say, context.cancel);
 }
 
-// Opinions need a model of their own, and no gate takes them for scores.
+// Opinions need a model of their own, and no gate counts them as scores.
 Status CheckJudge(const EvalRunArguments& given, const evaluation::EvalPlan& plan) {
   std::size_t judged = 0, all = 0;
   std::string first;
@@ -161,7 +161,7 @@ Status OpenModels(const EvalRunArguments& given, Context& context, PreparedPlan*
   return {};
 }
 
-// What `dossier ask` would say of an arm's flags, said before anything is asked.
+// Reports, before anything is asked, what `dossier ask` would reject in an arm's flags.
 Status CheckFlags(const Arm& arm) {
   if (arm.system != kDefaultArm) return {};
   GlobalFlags global;
@@ -177,7 +177,7 @@ Status CheckFlags(const Arm& arm) {
                    arm.name);
 }
 
-// Every arm with every model: the grid of the comparison.
+// Makes the grid of the comparison: every arm with every model.
 Status MakeArms(const EvalRunArguments& given, std::vector<Arm>* arms) {
   std::map<std::string, Arm> known;
   if (!given.arms_file.empty()) {
@@ -206,8 +206,8 @@ Status MakeArms(const EvalRunArguments& given, std::vector<Arm>* arms) {
   return {};
 }
 
-// Scores by rule, then asks the judge about what is for it. An opinion that cannot be had is told
-// in the row; it ends no run.
+// Scores by rule, then asks the judge about the tasks meant for it. A failed opinion is noted in
+// the row; it does not end the run.
 std::function<Result<void>(const AskedTask&, evaluation::Row*)> ScoreWithJudge(
     evaluation::Judge judge, const CancelToken& cancel) {
   return [judge = std::move(judge), cancel, run = JailedScorer(cancel)](

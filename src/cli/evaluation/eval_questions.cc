@@ -1,4 +1,4 @@
-// eval add: a question of the user's own file, from a run. eval diff: where two runs part.
+// eval add: adds a question from a run to the user's own file. eval diff: finds where runs differ.
 
 #include <algorithm>
 #include <filesystem>
@@ -32,7 +32,7 @@ struct DiffArguments {
   std::string task, base, head;
 };
 
-// `text` as YAML that reads back as this text, whatever it holds.
+// Returns `text` as YAML that reads back as exactly this text.
 std::string YamlText(std::string_view text) { return ToJson(Json(text)); }
 
 std::string YamlList(const std::vector<std::string>& texts) {
@@ -46,8 +46,7 @@ struct AskedRun {
   std::vector<std::string> contexts;
 };
 
-// What a run of the journal was asked, and about what: of its command line the files that are
-// there.
+// Returns the question of a run in the journal, and the files on its command line that exist.
 Result<AskedRun> FindRun(const std::string& id) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, store::Journal::Open(data + "/runs"));
@@ -107,8 +106,8 @@ Status AddQuestion(const AddArguments& given, Context& context) {
   }
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   text += lines ? row + "\n" : "  - " + row + "\n";
-  // Only what reads back as questions is written: the list may stand elsewhere in the file. Nothing
-  // is sent to a model here, so contexts may lie anywhere.
+  // Writes only what parses as questions: the list may be elsewhere in the file. Nothing is sent to
+  // a model here, so contexts may be anywhere.
   const auto read = evaluation::ParseQuestions(
       text, lines ? QuestionsForm::kJsonLines : QuestionsForm::kYaml, given.file,
       fs::path(given.file).parent_path().string(), context.cancel,
@@ -139,7 +138,7 @@ void DeclareAdd(Flags& flags, AddArguments& to) {
       .Kind(kPath);
 }
 
-// The transcript of one asking: a line a request.
+// Reads the transcript of one question: one line per request.
 Result<std::vector<Json>> ReadTranscript(const std::string& path) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadNamedFile(path));
   std::vector<Json> lines;
@@ -149,7 +148,7 @@ Result<std::vector<Json>> ReadTranscript(const std::string& path) {
   return lines;
 }
 
-// Transcripts of `task`, without what stands behind the task's name.
+// Returns the transcripts of `task`, without the part after the task's name.
 Result<std::vector<std::string>> TranscriptsOf(const std::string& folder, const std::string& task) {
   std::vector<std::string> names;
   std::error_code failure;
@@ -164,7 +163,7 @@ Result<std::vector<std::string>> TranscriptsOf(const std::string& folder, const 
                    task);
 }
 
-// The first request that differs between two folders, or between two arms of one.
+// Prints the first request that differs between two folders, or between two arms of one.
 Result<int> DiffTask(const DiffArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const auto first_names, TranscriptsOf(given.base, given.task));
   const std::string head = given.head.empty() ? given.base : given.head;
@@ -180,7 +179,7 @@ Result<int> DiffTask(const DiffArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const auto after, ReadTranscript(second));
   const auto shown = [](const std::vector<Json>& lines, std::size_t i, std::string_view part) {
     const Json* value = i < lines.size() ? Find(lines[i], part) : nullptr;
-    // A text with line ends is read as one, not as an escaped line.
+    // A text with newlines is shown as lines, not escaped.
     return value ? ReplaceAll(ToPrettyJson(*value), "\\n", "\n") + "\n" : std::string("(none)\n");
   };
   for (std::size_t i = 0; i < std::max(before.size(), after.size()); ++i) {

@@ -1,4 +1,4 @@
-// Shared by the commands that work on evaluation runs: the models of a run as addresses, and its
+// Shared by the commands for evaluation runs: opens the models of a run as endpoints and makes its
 // plan from flags. Thread-safety: none needed.
 
 #ifndef DOSSIER_CLI_EVALUATION_EVAL_RUN_H_
@@ -30,7 +30,7 @@ struct EvalRunArguments {
   bool estimate = false, renew = false, json = false;
 };
 
-// A plan, with what its models live on while it runs.
+// A plan and the objects that its models need while it runs.
 struct PreparedPlan {
   evaluation::EvalPlan plan;
   evaluation::RunParts parts;
@@ -40,7 +40,7 @@ struct PreparedPlan {
 // Errors: those of sets, arms and models; kUsage for flags.
 Result<PreparedPlan> PreparePlan(const EvalRunArguments& given, Context& context);
 
-// One model for all that a command asks; `endpoint` lives as long as it is used. Errors: those of
+// The one model that a command uses; `endpoint` must live as long as it is used. Errors: those of
 // OpenEndpoint.
 struct EvalModelInUse {
   evaluation::EvalModel model;
@@ -49,15 +49,15 @@ struct EvalModelInUse {
 Result<EvalModelInUse> OpenEvalModel(const std::string& name, const EvalRunArguments& given,
                                      Context& context);
 
-// Runs the programs of questions files, which may be a stranger's, in the jail: without network,
-// key or home, with the folder of the questions (else the current one) to read and nothing to
-// write.
+// Runs the programs of questions files, which may come from a stranger, in the jail: no network,
+// keys or home folder, nothing writable, and only the folder of the questions (else the current
+// one) readable.
 evaluation::RunScorer JailedScorer(const CancelToken& cancel);
 
-// Where peers are installed. Errors: kConfig, without a home.
+// Returns the folder for installed peers. Errors: kConfig if there is no home folder.
 Result<std::string> PeersFolder();
 
-// The files that a report was asked for, and its table or object on stdout.
+// The outputs of a report: the requested files, and a table or an object on stdout.
 struct ReportFiles {
   std::string html, markdown, json_file, junit;
   bool json = false;

@@ -1,4 +1,4 @@
-// eval run, arms, score, report, compare, diff: the commands over runs.
+// eval run, arms, score, report, compare, diff: the commands for evaluation runs.
 
 #include <algorithm>
 #include <filesystem>
@@ -26,7 +26,7 @@ using evaluation::RowStatus;
 using evaluation::RunData;
 using evaluation::Summary;
 
-// Where a run is kept if nobody says: beside the reader, named after what is asked.
+// Returns --out, or else "eval-NAME" in the current folder, named after the first task set.
 std::string FolderOf(const EvalRunArguments& given) {
   if (!given.out.empty()) return given.out;
   fs::path name = fs::path(given.sets.front()).lexically_normal();
@@ -78,7 +78,7 @@ Result<int> ShowEstimate(const PreparedPlan& prepared, Context& context) {
   return broken.empty() ? 0 : ExitCode(ErrorCode::kPartial);
 }
 
-// Arms that never came to an answer: their score of 0 is that of a fault.
+// Lists arms without any answer: their score of 0 means a fault.
 std::vector<std::string> BrokenArms(const Report& report) {
   std::vector<std::string> found;
   for (const std::string& arm : report.run.arms) {
@@ -96,7 +96,7 @@ std::vector<std::string> BrokenArms(const Report& report) {
   return found;
 }
 
-// What --min-score and --max-seconds ask of every arm.
+// Checks every arm against --min-score and --max-seconds.
 std::vector<std::string> Shortfalls(const EvalRunArguments& given, const Report& report) {
   std::vector<std::string> found;
   for (const evaluation::ArmSummary& arm : report.arms) {
@@ -112,7 +112,7 @@ std::vector<std::string> Shortfalls(const EvalRunArguments& given, const Report&
   return found;
 }
 
-// `answers`: of all that are asked, how many are kept.
+// `answers`: how many of all asked questions have a stored answer.
 int EndOf(const Summary& summary, std::size_t answers, const std::vector<std::string>& broken,
           const std::vector<std::string>& shortfalls, Context& context) {
   if (!summary.why.empty()) context.err << "dossier: " << Safe(summary.why) << "\n";
@@ -283,7 +283,7 @@ void DeclareReport(Flags& flags, FoldersArguments& to) {
   flags.Add("--json", &to.json, "the object on stdout");
 }
 
-// Scores what is stored again, without asking anything.
+// Scores stored answers again without asking anything.
 Result<int> ScoreAgain(const FoldersArguments& given, Context& context) {
   const evaluation::RunScorer run_scorer = JailedScorer(context.cancel);
   int changed = 0, total = 0;

@@ -1,4 +1,4 @@
-// Scorers that are programs: what a questions file names runs behind the walls of the jail.
+// Scorers that are programs: what a questions file names runs in the jail.
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// eval stub, proxy: the two servers alone, for other harnesses.
+// eval stub, eval proxy: run the two servers alone, for other harnesses.
 
 #include <ostream>
 
@@ -27,7 +27,7 @@ struct StubArguments {
   int port = 0;
 };
 
-// A pool's file, or a task set, whose labelled windows are the table.
+// Reads a pool's file, or a task set whose labelled windows are the table.
 Result<evaluation::StubTable> ReadTable(const std::string& path) {
   if (!IsFolder(path)) return evaluation::StubTable::Load(path);
   DOSSIER_ASSIGN_OR_RETURN(const evaluation::TaskSet set, evaluation::TaskSet::Load(path));

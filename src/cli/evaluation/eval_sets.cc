@@ -1,4 +1,4 @@
-// eval families, generate, check, score-one: the commands over task sets.
+// eval families, generate, check, score-one: the commands for task sets.
 
 #include <iterator>
 #include <ostream>
@@ -50,7 +50,7 @@ Result<int> RunFamilies(const FamiliesArguments& given, Context& context) {
 struct GenerateArguments {
   std::vector<std::string> families;
   std::string out, items, tokenizer = "o200k_base";
-  std::string length;                 // --length; empty: the family's own
+  std::string length;                 // --length; empty: the default of the family
   std::vector<std::string> settings;  // --set K=V
   std::int64_t windows = 10, questions = 10;
   std::uint64_t seed = 1;

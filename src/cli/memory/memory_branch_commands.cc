@@ -1,4 +1,4 @@
-// branches, fork, history, revert, check, prune: lines of memory, and what was written.
+// branches, fork, history, revert, check, prune: branches of memory and the log of writes.
 
 #include "base/text/text.h"
 #include "cli/memory/memory_call.h"
@@ -55,7 +55,7 @@ Result<int> RunFork(const MemoryCall& call) {
   auto branch = Fork(call.arguments(), *store);
   if (!branch) {
     Error error = std::move(branch).error();
-    // A branch that is named and cannot be is exit 4, as one that is not there.
+    // An impossible branch name exits with 4, like a missing branch.
     if (error.code == ErrorCode::kInvalidArgument) error.code = ErrorCode::kNotFound;
     return tl::unexpected(std::move(error));
   }

@@ -1,4 +1,4 @@
-// What every command of `dossier memory` works with: its flags, the store they mean, the clock.
+// The state that every command of `dossier memory` needs: its flags, their store, and the clock.
 //
 //   Result<int> RunGet(const MemoryCall& call) {
 //     DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open());
@@ -8,7 +8,7 @@
 //     return 0;
 //   }
 //
-// Thread-safety: one owner; the streams are the caller's.
+// Thread-safety: one owner; the caller owns the streams.
 
 #ifndef DOSSIER_CLI_MEMORY_MEMORY_CALL_H_
 #define DOSSIER_CLI_MEMORY_MEMORY_CALL_H_
@@ -34,37 +34,37 @@
 namespace dossier::cli {
 
 struct MemoryArguments {
-  // Of all.
+  // For all commands.
   std::string store;  // --store
   std::string branch = "root";
   std::string now;  // --now
   bool json = false;
-  std::optional<std::int64_t> at;  // of those that read, and of fork
-  // Core.
+  std::optional<std::int64_t> at;  // for commands that read, and fork
+  // For core facts.
   std::optional<std::string> key;
   std::string value, importance, ttl;
   bool pin = false;
-  // Records: add, load, search.
+  // For records: add, load, search.
   std::string text, tier, kind, ref, time;
   std::optional<std::string> thread;
   std::vector<std::string> tags;
   std::optional<std::int64_t> supersedes;
-  // search and show.
+  // For search and show.
   std::optional<std::string> query;
   int k = 10;
   std::string since, until, queries_file, hint;
   bool explain = false, no_limit = false, report = false;
   std::optional<std::int64_t> budget, tokens;
-  // apply, load, export, import, view.
+  // For apply, load, export, import, view.
   std::string file, payload_file, out_file, node, phase;
   std::string format = "jsonl";
   bool all = false;
-  // fork, history, revert, prune.
+  // For fork, history, revert, prune.
   std::string name, chain;
   std::optional<std::string> parent;
   std::optional<std::int64_t> id;
   std::int64_t limit = 50, to = 0, before = 0;
-  // check, consolidate, help-text.
+  // For check, consolidate, help-text.
   bool rebuild_index = false, short_form = false;
   std::string level;
   ModelFlags model;
@@ -72,7 +72,7 @@ struct MemoryArguments {
 
 class MemoryCall {
  public:
-  // Errors: kConfig (what section `memory` says), kUsage (--now).
+  // Errors: kConfig (section `memory`), kUsage (--now).
   static Result<MemoryCall> Make(const MemoryArguments& arguments, const config::Config& config,
                                  const Context& context);
 
@@ -87,35 +87,35 @@ class MemoryCall {
   std::ostream& out() const { return context_.out; }
   std::ostream& err() const { return context_.err; }
 
-  // Warnings of the store go to stderr.
+  // Warnings of the store are written to stderr.
   Result<std::unique_ptr<memory::Store>> Open(
       memory::OpenMode mode = memory::OpenMode::kExisting) const;
-  // The branch of --branch, at --at.
+  // Returns the branch of --branch as of --at.
   Result<memory::View> Look(const memory::Store& store) const;
-  // A write by a person. A branch that is not there is an error, never made.
+  // Writes on behalf of a person. A missing branch is an error; it is never created.
   Status Write(memory::Store& store, const memory::Store::Work& work) const;
 
-  // What --json prints: {"schema": "dossier.memory.COMMAND/1", …members}.
+  // Prints the --json output: {"schema": "dossier.memory.COMMAND/1", …members}.
   void PrintJson(JsonObject members) const;
-  // What a write prints that gives nothing but its number.
+  // Prints the result of a write that returns only its number.
   void PrintSeq(memory::Seq seq) const;
   void Warn(const std::vector<memory::Notice>& notices) const;
   void WarnOfSecrets(std::int64_t redacted) const;
-  // Appends to memory_calls.jsonl; that it cannot is a warning.
+  // Appends to memory_calls.jsonl; if that fails it only warns.
   void Log(std::string_view op, std::string_view memory_type, JsonObject details) const;
-  // Those of a block that was applied.
+  // Logs the operations of an applied block.
   void LogOperations(const memory::UpdateResult& result) const;
 
-  // A file, or stdin for "-". Errors: kNotFound, kIo with the path.
+  // Reads a file, or stdin for "-". Errors: kNotFound, kIo with the path.
   Result<std::string> ReadInput(const std::string& name) const;
-  // What stands for the flag's text: itself, or stdin for "-" without its last line end.
+  // Returns the text of a flag: `text` itself, or for "-" stdin without its last newline.
   Result<std::string> ReadText(const std::string& text) const;
 
  private:
   MemoryCall(const MemoryArguments& arguments, const config::Config& config, const Context& context)
       : arguments_(arguments), config_(config), context_(context) {}
 
-  // What `append` adds to the log, unless there is none.
+  // Calls `append` with the log, if there is one.
   void AppendWith(const std::function<Status(const memory::CallLog& log, memory::LoggedCall call)>&
                       append) const;
 
@@ -126,7 +126,7 @@ class MemoryCall {
   std::shared_ptr<const Clock> clock_;
 };
 
-// A command below `memory`: `run` gets the call that its flags and the configuration make.
+// Makes a command of `memory`: `run` gets the call made from its flags and the configuration.
 Binding BindMemory(void (*declare)(Flags& flags, MemoryArguments& to),
                    Result<int> (*run)(const MemoryCall& call));
 enum class StoreFlags : std::uint8_t { kBranch, kView, kNone };  // kView: --branch and --at

@@ -1,5 +1,5 @@
-// memory: what was learned, kept for the next prompt. What each command below it does is in
-// memory_entry_commands, memory_search_command, memory_prompt_commands, memory_branch_commands and
+// memory: stores what was learned for the next prompt. Its commands are in memory_entry_commands,
+// memory_search_command, memory_prompt_commands, memory_branch_commands and
 // memory_transfer_commands.
 
 #include "cli/commands.h"
@@ -10,8 +10,8 @@
 namespace dossier::cli {
 namespace {
 
-// What stands for an error of the store: a full disk is no damage of the store, and a store of
-// another version is no matter of configuration.
+// Maps an error of the store: a full disk does not mean a damaged store, and a store of another
+// version is not a configuration error.
 Error AsMemoryError(Error error) {
   if (error.code == ErrorCode::kIo) error.code = ErrorCode::kFailed;
   if (error.code == ErrorCode::kConfig) error.code = ErrorCode::kDamaged;

@@ -70,7 +70,7 @@ void DeclareSet(Flags& flags, MemoryArguments& to) {
   AddStoreFlags(flags, StoreFlags::kBranch, &to);
 }
 
-// What cannot be read is left out, as in a block of a model.
+// Omits what cannot be read, as in a block from a model.
 memory::CoreValue ValueOf(const MemoryCall& call, std::string text, std::vector<Notice>* notices) {
   const MemoryArguments& arguments = call.arguments();
   memory::CoreValue value{.value = std::move(text), .pinned = arguments.pin};
@@ -178,7 +178,7 @@ Result<memory::Record> RecordOf(const MemoryCall& call) {
                         .ref = arguments.ref,
                         .supersedes = arguments.supersedes,
                         .tags = arguments.tags};
-  // What a person writes down is no insight of a model.
+  // What a person writes is not an insight of a model.
   if (record.kind.empty() && record.tier == memory::Tier::kRecall) record.kind = "note";
   if (!arguments.time.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(record.at, ReadMoment("--time", arguments.time, DayEdge::kBegin));

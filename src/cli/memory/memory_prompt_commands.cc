@@ -1,5 +1,5 @@
-// show, apply, pressure, consolidate, view, help-text: what a prompt holds, and what a reply does
-// to it.
+// show, apply, pressure, consolidate, view, help-text: what a prompt contains, and how a reply
+// changes it.
 
 #include <iterator>
 #include <optional>
@@ -175,7 +175,7 @@ Result<int> RunWithoutMemory(const MemoryCall& call, std::string_view text) {
   return 0;
 }
 
-// What did not go as it was written; the rest of the block did.
+// Reports what was not applied as written; the rest of the block was applied.
 void TellErrors(const MemoryCall& call, const memory::UpdateResult& result) {
   for (const Json& entry : result.operations_log) {
     if (FindString(entry, "status") != "error") continue;

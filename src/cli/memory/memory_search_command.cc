@@ -1,4 +1,4 @@
-// search: one query, or a file of them.
+// search: runs one query, or a file of queries.
 
 #include <algorithm>
 #include <ranges>
@@ -54,7 +54,7 @@ Result<std::vector<SearchTier>> ReadTiers(const std::string& list) {
   return tiers;
 }
 
-// What the flags ask for, without the words.
+// Returns what the flags request, without the words.
 Result<Query> QueryOf(const MemoryArguments& arguments) {
   Query query{.k = arguments.k, .tags = arguments.tags, .thread = arguments.thread};
   if (!arguments.tier.empty()) {
@@ -89,7 +89,7 @@ Result<int> RunOne(const MemoryCall& call, const memory::View& view, Query query
   return 0;
 }
 
-// A line of the file, over what the flags say.
+// Reads a line of the file; it overrides the flags.
 Result<Query> ReadQuery(const Json& line, Query query) {
   const auto text = FindString(line, "query");
   if (!text) return MakeError(ErrorCode::kInvalidArgument, "there is no text \"query\"");
@@ -116,7 +116,7 @@ Result<JsonObject> Answer(const memory::View& view, const Json& line, const Quer
   return AnswerJson(id ? *id : Json(), hits, explain);
 }
 
-// A query that is none has its answer, too: lines stay in step.
+// An invalid query gets an answer line, too, so that the lines stay in step.
 Result<JsonObject> AnswerLine(const memory::View& view, const memory::ImportLine& line,
                               const Query& defaults, Explain explain) {
   const auto value = memory::ReadObject(line);

@@ -20,7 +20,7 @@ void DeclareLoad(Flags& flags, MemoryArguments& to) {
   AddStoreFlags(flags, StoreFlags::kBranch, &to);
 }
 
-// Of lines that were not taken; the first ones in words.
+// Reports rejected lines; only the first ones in words.
 void TellFaults(const MemoryCall& call, const std::vector<LineFault>& faults) {
   constexpr std::size_t kTold = 20;
   for (std::size_t i = 0; i < std::min(faults.size(), kTold); ++i) {

@@ -16,7 +16,7 @@ using memory::Hit;
 using memory::ListPlace;
 using memory::LoggedWrite;
 
-// Line ends and tabs as blanks, the rest as a terminal may have it.
+// Replaces newlines and tabs by blanks and makes the rest safe for a terminal.
 std::string OneLine(std::string_view text) {
   std::string line(text);
   std::replace_if(
@@ -158,7 +158,7 @@ void PrintBranches(const std::vector<Branch>& branches, std::ostream& out) {
   for (const Branch& branch : std::views::reverse(branches)) {
     children[branch.parent].push_back(&branch);
   }
-  // A stack of its own: a run may fork from fork to fork without end.
+  // Uses an explicit stack, because forks may be nested without limit.
   std::vector<std::pair<const Branch*, std::size_t>> open;  // and its depth; the next one last
   const auto add = [&](std::string_view parent, std::size_t depth) {
     for (const Branch* branch : children[parent]) open.emplace_back(branch, depth);

@@ -1,10 +1,10 @@
-// How records, hits, writes and branches of memory are printed.
+// Prints records, hits, writes and branches of memory.
 //
 //   call.PrintJson({{"hits", HitsJson(hits, Explain::kNo)}});
 //   PrintHits(hits, Explain::kYes, Terminal::Detect(), out);
 //
-// Lines are one line each, whatever a text holds, and safe for a terminal. Thread-safety: pure but
-// for the stream.
+// Each item is one line, whatever its text contains, and safe for a terminal. Thread-safety: pure
+// except for the stream.
 
 #ifndef DOSSIER_CLI_MEMORY_MEMORY_VIEW_H_
 #define DOSSIER_CLI_MEMORY_MEMORY_VIEW_H_
@@ -24,18 +24,18 @@ namespace dossier::cli {
 
 enum class Explain : std::uint8_t { kNo, kYes };  // --explain
 
-// `id  score  time  ref  text`, best first; on a terminal cut to its width.
+// Prints `id  score  time  ref  text`, best first, cut to the width of a terminal.
 void PrintHits(std::span<const memory::Hit> hits, Explain explain, const Terminal& terminal,
                std::ostream& out);
 JsonArray HitsJson(std::span<const memory::Hit> hits, Explain explain);
-// A line of the answer to --queries: {"id", "hits": [{"id", "ref", "score", "text"}]}.
+// Returns one line of the answer to --queries: {"id", "hits": [{"id", "ref", "score", "text"}]}.
 JsonObject AnswerJson(const Json& id, std::span<const memory::Hit> hits, Explain explain);
 
-// Indented by depth, children below their parent.
+// Indents by depth, children below their parent.
 void PrintBranches(const std::vector<memory::Branch>& branches, std::ostream& out);
 JsonArray BranchesJson(const std::vector<memory::Branch>& branches);
 
-// `seq  time  branch  actor  op  what  before -> after`.
+// Prints `seq  time  branch  actor  op  what  before -> after`.
 void PrintHistory(const std::vector<memory::LoggedWrite>& changes, std::ostream& out);
 JsonArray HistoryJson(const std::vector<memory::LoggedWrite>& changes);
 

@@ -1,5 +1,5 @@
-// agents: engineer and reviewer work on a queue of tasks. Here are its flags and its reading half:
-// status, lint-notes, context. Results go to stdout, progress and the summary to stderr.
+// agents: engineer and reviewer work on a queue of tasks. This file has its flags and the commands
+// that read: status, lint-notes, context. Results go to stdout, progress and summary to stderr.
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -31,11 +31,11 @@
 namespace dossier::cli {
 namespace {
 
-constexpr int kFollowMillis = 2000;  // a log on a network folder sends no notices
+constexpr int kFollowMillis = 2000;  // a log on a network folder sends no notifications
 
 std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// The newest log, or the one that `wanted` is the start of.
+// Returns the newest log, or the one whose id begins with `wanted`.
 Result<std::string> ChooseLog(const std::vector<std::string>& logs, const std::string& wanted) {
   if (wanted.empty()) return agents::NewestRunLog(logs);
   std::vector<std::string> found, names;
@@ -76,7 +76,7 @@ void PrintRecord(const agents::LoggedRun& record, const AgentsArguments& argumen
   }
 }
 
-// Result lines as they are written, until the run is finished or nobody is at work on it.
+// Prints result lines as they are written, until the run is finished or nobody works on it.
 class Follower {
  public:
   Follower(std::string path, std::string journal_folder, std::ostream& out)
@@ -99,8 +99,8 @@ class Follower {
   }
 
  private:
-  // A killed process says nothing more; its log has no end. What is in no journal of ours may be at
-  // work on another machine.
+  // A killed process reports nothing more, so its log has no end. A run that is not in our journal
+  // may be active on another machine.
   bool IsDead() const {
     const auto journal = store::Journal::Open(journal_folder_);
     if (!journal) return false;
@@ -149,7 +149,7 @@ Result<int> ShowAgentsStatus(const AgentsArguments& arguments, Context& context)
     return 0;
   }
   DOSSIER_ASSIGN_OR_RETURN(const std::string path, ChooseLog(logs, arguments.run));
-  // The object stays alone on stdout.
+  // With --json, stdout contains only the object.
   std::ostream& lines = arguments.json ? context.err : context.out;
   if (arguments.follow) {
     DOSSIER_RETURN_IF_ERROR(Follower(path, config.user.data + "/runs", lines).Run(context.cancel));
@@ -209,7 +209,7 @@ Result<int> ShowAgentContext(const AgentsArguments& arguments, Context& context)
   return 0;
 }
 
-// A disk that is full stops a run; it is no file that a person named.
+// A full disk stops a run; it is not an error of a named file.
 template <Result<int> (*kAction)(const AgentsArguments&, Context&)>
 Result<int> RunAgentsAction(const AgentsArguments& given, Context& context) {
   Result<int> code = kAction(given, context);

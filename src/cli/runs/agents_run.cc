@@ -26,8 +26,8 @@ using agents::RunPorts;
 using agents::TaskResult;
 using agents::TaskStatus;
 
-constexpr std::size_t kMaxPromptText = 1 << 20;  // bytes of `agents prompt`
-constexpr std::size_t kSummaryLength = 72;       // code points of an ad-hoc task's summary
+constexpr std::size_t kMaxPromptText = 1 << 20;  // bytes printed by `agents prompt`
+constexpr std::size_t kSummaryLength = 72;       // code points in the summary of an ad-hoc task
 constexpr std::string_view kDefaultTargets = "src,tests,docs";
 
 RunOptions OptionsOf(const AgentsArguments& arguments) {
@@ -50,7 +50,7 @@ RunOptions OptionsOf(const AgentsArguments& arguments) {
   return options;
 }
 
-// The words of the text stand last, and behind `--` anything may.
+// The words of the text come last; after `--` any word is allowed.
 Status CheckPlaces(const AgentsArguments& arguments, std::span<const std::string> argv) {
   const auto& text = arguments.text;
   const auto marker = std::find(argv.begin(), argv.end(), "--");
@@ -153,7 +153,7 @@ void PrintJson(const AgentRunResult& summary, std::ostream& out) {
       << "\n";
 }
 
-// What a person can act on: what is in the branch, what was refused and by which rule, what waits.
+// The summary that a person acts on: changes in the branch, refusals and their rule, what waits.
 class SummaryText {
  public:
   explicit SummaryText(const AgentRunResult& summary) : summary_(summary) {}
@@ -216,7 +216,7 @@ class SummaryText {
   std::string text_, waiting_;
 };
 
-// What a run printed when it is done, and its exit code. `work` starts or resumes it.
+// Prints the results of a finished run and returns its exit code. `work` starts or resumes it.
 Result<int> Watch(const AgentsArguments& arguments, Context& context, RunPorts ports,
                   const std::function<Result<AgentRunResult>(const RunPorts& ports)>& work) {
   AgentsViewOptions view_options{.terminal = Terminal::Detect(ParseColorWish(context.flags.color)),

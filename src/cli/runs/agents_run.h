@@ -1,6 +1,6 @@
-// The writing half of `dossier agents`: run, prompt, resume.
+// The commands of `dossier agents` that write: run, prompt, resume.
 //
-// Thread-safety: none needed; one call a process.
+// Thread-safety: none needed; one call per process.
 
 #ifndef DOSSIER_CLI_RUNS_AGENTS_RUN_H_
 #define DOSSIER_CLI_RUNS_AGENTS_RUN_H_
@@ -17,7 +17,7 @@
 namespace dossier::cli {
 
 struct AgentsArguments {
-  // Of run and prompt.
+  // For run and prompt.
   std::int64_t workers = 1, attempts = 2;
   std::vector<std::string> tasks, only;
   std::string target, engineer, reviewer;
@@ -27,22 +27,22 @@ struct AgentsArguments {
   bool dry_run = false, branch = false, plan = false, keep_worktrees = false, no_notes = false,
        no_checks = false;
   std::string script;  // replies of the model `scripted`
-  // Of prompt.
+  // For prompt.
   std::string targets;
   std::vector<std::string> text;
-  // Of context.
+  // For context.
   std::string role, task;
   bool report = false;
-  // Of status and resume.
+  // For status and resume.
   std::string run;
   bool follow = false, abandon = false;
-  // Of gc.
+  // For gc.
   std::string older_than = "30d";
   bool tell = false;
   bool json = false;
 };
 
-// Configuration and everything else that a run takes from outside. Errors: kConfig, kRefused.
+// Creates the configuration and other inputs of a run. Errors: kConfig, kRefused.
 Result<agents::RunPorts> MakePorts(const AgentsArguments& arguments, Context& context);
 
 // These return the exit code. Errors: as agents::RunTasks; kUsage.

@@ -17,7 +17,7 @@
 namespace dossier::cli {
 namespace {
 
-constexpr std::size_t kFilesTold = 10;  // of one patch
+constexpr std::size_t kFilesTold = 10;  // listed for one patch
 constexpr double kNanoPerUsd = 1e9;
 
 class AgentsStory {
@@ -66,7 +66,7 @@ class AgentsStory {
     std::string steps;  // lines
   };
 
-  // A long text lies in the store.
+  // A long text is in the content store.
   std::string Text(const Json& data, std::string_view key) const {
     const Json* value = Find(data, key);
     if (!value || value->is_null()) return {};
@@ -92,7 +92,7 @@ class AgentsStory {
     }
   }
 
-  // The first line behind the label, the others below it, marked: they are no lines of ours.
+  // The first line follows the label, the others are below it and marked: they are not our lines.
   static void Add(std::string_view label, std::string_view text, std::string* to) {
     const auto lines = Split(TrimSpace(text), '\n');
     *to += fmt::format("  {}{}{}\n", label, lines.front().empty() ? "" : ": ", Safe(lines.front()));
@@ -141,7 +141,7 @@ class AgentsStory {
     }
   }
 
-  // How an engine ended, and what it took.
+  // Adds how an engine ended, and what it used.
   void Took(const Json& data, std::string* to) const {
     const Json* exit = Find(data, "exit");
     const std::string end = !exit || exit->is_null() ? "stopped"

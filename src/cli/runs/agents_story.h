@@ -1,9 +1,9 @@
-// A run of `dossier agents`, told to a person from its journal: one task after the other, whatever
-// order their steps had, each with its engines, patch, checks, verdicts and commit.
+// Describes a run of `dossier agents` to a person, from its journal: one task after another, in
+// whatever order their steps ran, each with its engines, patch, checks, verdicts and commit.
 //
 //   TellAgentsRun(*journal, events, status, out);
 //
-// Everything from the journal is cleaned for a terminal. Thread-safety: a function.
+// Text from the journal is made safe for a terminal. Thread-safety: a function.
 
 #ifndef DOSSIER_CLI_RUNS_AGENTS_STORY_H_
 #define DOSSIER_CLI_RUNS_AGENTS_STORY_H_
@@ -17,10 +17,10 @@
 
 namespace dossier::cli {
 
-// Where the prompts and the output of the engines lie; `started`: of `run.started`.
+// Returns the folder of the engines' prompts and output. `started`: the event `run.started`.
 std::string AgentsFolder(const store::Event& started);
 
-// `status`: what the journal says of the run now.
+// `status`: the run's current status in the journal.
 void TellAgentsRun(store::Journal& journal, const std::vector<store::Event>& events,
                    std::string_view status, std::ostream& out);
 

@@ -1,5 +1,5 @@
-// A run of agents as it happens: on a terminal a line for each worker and the counts, in a pipe a
-// plain line for each step. Results go to stdout as tasks end.
+// Shows a run of agents as it happens: on a terminal a line for each worker and the counts, in a
+// pipe a plain line for each step. Results go to stdout as tasks end.
 //
 //   AgentsView view({.terminal = terminal, .out = &out, .err = &err});
 //   ports.watch = [&](const store::Event& event) { view.OnEvent(event); };
@@ -26,7 +26,7 @@
 
 namespace dossier::cli {
 
-// Characters of a name, which on one line cannot pass for a line of ours.
+// Maximum length of a name shown on one line, so that it cannot pass for a line of ours.
 inline constexpr std::size_t kMostNamed = 500;
 
 struct AgentsViewOptions {
@@ -69,7 +69,7 @@ class AgentsView {
   std::map<std::int64_t, Line> workers_;           // by number
   std::map<std::string, std::int64_t> worker_of_;  // by task
   std::map<std::string, std::int64_t> counts_;     // by status
-  std::int64_t total_ = 0;                         // tasks of the run; 0: unknown
+  std::int64_t total_ = 0;                         // tasks in the run; 0: unknown
   int drawn_ = 0;                                  // lines on the screen
   std::thread ticker_;
 };

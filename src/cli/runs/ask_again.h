@@ -1,4 +1,4 @@
-// A run of `ask` that the journal has, taken up again with the command line that started it.
+// Continues a run of `ask` from the journal, with the command line that started it.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const int code, AskAgain({.how = {.run = id}}, journal, context));
 //
@@ -19,25 +19,25 @@
 
 namespace dossier::cli {
 
-// What is another than when the run was started; what is unset stays.
+// The differences from the original run; unset members stay as they were.
 struct AskAgainOrder {
   ask::Continuation how;
   std::optional<int> max_iterations;
   std::optional<std::int64_t> max_calls, max_tokens;
   std::optional<double> max_cost;
   std::string max_time;
-  std::string question, model;            // of a fork
-  std::string forked_from;                // of a fork: that run
-  FailureForm form = FailureForm::kText;  // kJson: the outcome as one object
+  std::string question, model;            // for a fork
+  std::string forked_from;                // for a fork: the original run
+  FailureForm form = FailureForm::kText;  // kJson: the result as one object
 };
 
-// Whether the run's contexts are as they were, and whether another model that the order names can
-// be used; nothing is sent, started or recorded. Changes the current folder as AskAgain does.
-// Errors: kDamaged, kNotFound (a context), naming the run; those of app::OpenModel.
+// Checks that the run's contexts are unchanged and that the order's model, if any, can be used. It
+// sends, starts and records nothing. It changes the current folder, as AskAgain does. Errors:
+// kDamaged, kNotFound (a context), naming the run; those of app::OpenModel.
 Status CheckAgain(const AskAgainOrder& order, store::Journal& journal, Context& context);
 
-// Prints as `ask` does; a comparison prints its own result. Errors: kUsage (the run is of another
-// command, or was not started by this one); those of ask and of Engine::Resume.
+// Prints what `ask` prints; a comparison prints its own result. Errors: kUsage (the run belongs to
+// another command, or was not started by this one); those of ask and of Engine::Resume.
 Result<int> AskAgain(const AskAgainOrder& order, std::shared_ptr<store::Journal> journal,
                      Context& context);
 

@@ -1,5 +1,5 @@
 // ask: one question over files of any size; its flags are in ask_flags. Model, temperature,
-// max_tokens, params and provider access that no flag gives come from the configuration.
+// max_tokens, params and provider access come from the configuration unless a flag sets them.
 
 #include <filesystem>
 #include <sstream>
@@ -46,7 +46,7 @@ int WriteAnswer(const AskArguments& arguments, const ask::Outcome& outcome, std:
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   if (!arguments.output.empty()) {
     if (Status written = WriteOutput(arguments.output, {text}); !written) {
-      // The answer is not lost to a full disk: it goes to stdout.
+      // A full disk must not lose the answer: it goes to stdout.
       PrintError(err, written.error());
       out << text << std::flush;
       return ExitCode(written.error().code);
@@ -57,10 +57,10 @@ int WriteAnswer(const AskArguments& arguments, const ask::Outcome& outcome, std:
   return out.good() ? outcome.exit_code() : 141;
 }
 
-// Where contexts and events go: the store of the runs, or nowhere.
+// The storage for contexts and events: the store of runs, or none.
 struct Keeping {
-  std::shared_ptr<store::Journal> journal;  // null: a dry run, which keeps nothing
-  std::optional<TempFolder> folder;         // of a dry run, with
+  std::shared_ptr<store::Journal> journal;  // null: a dry run, which stores nothing
+  std::optional<TempFolder> folder;         // for a dry run
   std::unique_ptr<store::ContentStore> copies;
 
   store::ContentStore& content() const { return journal ? journal->content() : *copies; }
@@ -79,7 +79,7 @@ Result<Keeping> OpenKeeping(const AskArguments& arguments) {
   return keeping;
 }
 
-// Old runs go where the store has become too large. The answer is out: nothing fails by it.
+// Deletes old runs if the store is too large. The answer is printed, so a failure is ignored.
 void MakeRoom(const config::Config& config, const GlobalFlags& flags, std::ostream& err) {
   const auto pruned =
       store::PruneRuns(config.user.data + "/runs", {.max_bytes = config.store.limit},
@@ -92,8 +92,8 @@ void MakeRoom(const config::Config& config, const GlobalFlags& flags, std::ostre
       << std::flush;
 }
 
-// If code will run for sure, Python starts now, beside all that comes before it. Null if it will
-// not, or if it cannot: the engine then makes a pool when it needs one, and says what is wrong.
+// Starts Python now, in parallel with what comes first, if code will certainly run. Returns null if
+// it will not run or cannot start: the engine then makes a pool when needed and reports the error.
 std::shared_ptr<sandbox::Pool> StartPool(const AskArguments& arguments,
                                          const SandboxChoice& sandbox) {
   if (arguments.mode != "recursive") return {};
@@ -124,7 +124,7 @@ Result<driver::MemoryUse> MemoryOf(const AskArguments& arguments, const config::
   return out;
 }
 
-// As many as keep all requests in flight while others start their sandbox, each some 10 MB.
+// Enough to keep all requests in flight while others start their sandbox, each about 10 MB.
 int MostChildren(const ModelFlags& model) {
   constexpr int kLeast = 64, kMost = 256;
   return std::clamp(model.concurrency.value_or(0) * 3 / 2, kLeast, kMost);
@@ -143,7 +143,7 @@ int ShowPlan(const ask::Plan& plan, std::ostream& out) {
   return 0;
 }
 
-// A run that is taken up again, and what its journal says of how it was started.
+// A run that is continued, and what its journal says about how it was started.
 struct TakenUp {
   const AskAgainOrder& order;
   const store::Event& started;
@@ -169,10 +169,10 @@ int ShowComparison(const ask::Outcome& outcome, FailureForm form, std::ostream& 
   return found.empty() ? 0 : kExitDifferences;
 }
 
-// One question: from its context to its answer.
+// Handles one question, from its context to its answer.
 class Asking {
  public:
-  // `taken_up`: null for a new run.
+  // `taken_up` is null for a new run.
   Asking(const AskArguments& arguments, const Asked& asked, const config::Config& config,
          Context& context, const TakenUp* taken_up = nullptr)
       : arguments_(arguments),
@@ -207,7 +207,7 @@ class Asking {
     if (!arguments_.sends_nothing()) options.pool = StartPool(arguments_, sandbox);
     DOSSIER_ASSIGN_OR_RETURN(Keeping keeping, taken_up_ ? Keeping{.journal = taken_up_->journal}
                                                         : OpenKeeping(arguments_));
-    // The context first: a wrong path must not cost the start of a model.
+    // Loads the context first: a wrong path must not cost the start of a model.
     DOSSIER_ASSIGN_OR_RETURN(const auto context, Load(keeping.content()));
     DOSSIER_ASSIGN_OR_RETURN(
         const OpenedModel model,
@@ -249,7 +249,7 @@ class Asking {
     DOSSIER_ASSIGN_OR_RETURN(SandboxChoice sandbox, ParseSandboxFlags(arguments_.sandbox));
     DOSSIER_ASSIGN_OR_RETURN(sandbox.pool.dialect, sandbox::ParseDialect(arguments_.dialect));
     if (sandbox.pool.dialect != sandbox::Dialect::kPython) {
-      // Before a model is started or asked: whether this build has it.
+      // Checks, before a model is started or asked, that this build has the worker.
       DOSSIER_RETURN_IF_ERROR(sandbox::WorkerBuild(sandbox.pool));
     }
     return sandbox;
@@ -262,7 +262,7 @@ class Asking {
     return flags;
   }
 
-  // Who is asked, and where what they say is kept.
+  // Sets the models to be asked, and where their replies are stored.
   Status SetModels(const OpenedModel& model, const std::shared_ptr<store::Journal>& journal,
                    ask::EngineOptions* options) {
     options->root = model.root;
@@ -277,7 +277,7 @@ class Asking {
     return {};
   }
 
-  // What was asked in the session before.
+  // Adds what was asked in the session before.
   Status SetSession(Keeping& keeping, sandbox::Dialect dialect, Request* request) {
     if (arguments_.session.empty() || !keeping.journal) return {};
     const ask::ContextOptions about{.content = &keeping.content(),
@@ -291,8 +291,7 @@ class Asking {
     return {};
   }
 
-  // The folder of --out-dir. `compared` owns the one of a comparison, which writes nothing that
-  // stays.
+  // Sets the folder of --out-dir. `compared` owns that of a comparison, which leaves no files.
   Status SetOut(Request* request, std::optional<TempFolder>* compared) {
     if (taken_up_ && !taken_up_->order.forked_from.empty() && !IsCompared() &&
         !arguments_.out_dir.empty()) {
@@ -310,7 +309,7 @@ class Asking {
     return {};
   }
 
-  // What a run would send, or cost: --dry-run, --estimate.
+  // Shows what a run would send or cost: --dry-run, --estimate.
   Result<int> ShowAhead(ask::Engine& engine, const Request& request) {
     DOSSIER_ASSIGN_OR_RETURN(const ask::Plan plan, engine.DryRun(request, cancel_));
     for (const std::string& warning : plan.warnings) PrintWarning(err_, warning);
@@ -324,7 +323,7 @@ class Asking {
 
   Network Reach() const { return flags_.offline ? Network::kNone : Network::kAny; }
 
-  // No model is asked then: neither a key nor a server is needed.
+  // If true, no model is asked, so neither a key nor a server is needed.
   bool IsCompared() const {
     return taken_up_ && taken_up_->order.how.how == ask::Continuation::How::kCompared;
   }
@@ -333,7 +332,7 @@ class Asking {
     return taken_up_ && taken_up_->order.how.how == ask::Continuation::How::kResumed;
   }
 
-  // The question and what the journal says of the run's beginning.
+  // Sets the question and what the journal records about the start of the run.
   Status SetOrigin(Request* request) {
     if (!taken_up_) {
       DOSSIER_ASSIGN_OR_RETURN(request->question, ReadQuestion(asked_, flags_, cancel_, err_));
@@ -352,7 +351,7 @@ class Asking {
     return {};
   }
 
-  // What holds for another model than those that are used would hold for nothing.
+  // Rejects flags that apply only to a model that this run does not use.
   Status CheckModelFlags(const OpenedModel& model) const {
     const ModelFlags& given = arguments_.model;
     const bool scripted = model.provider == "scripted" || given.sub_model.starts_with("scripted");
@@ -376,7 +375,7 @@ class Asking {
     return {};
   }
 
-  // A schema of the configuration is for conversations.
+  // A schema in the configuration applies to conversations only.
   Result<std::vector<ask::Requirement>> Requirements(const std::string& question) {
     std::vector<ask::Requirement> out;
     const auto wants = [&](std::string_view gate) {
@@ -459,7 +458,7 @@ Result<int> RunAsk(const AskArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(Asked asked, ReadAsked(arguments, context.flags));
   DOSSIER_RETURN_IF_ERROR(
       AddMissingContext(arguments, context.flags, context.cancel, context.err, &asked));
-  // Before anything starts: a project that is not trusted must change nothing.
+  // Done before anything starts: an untrusted project must change nothing.
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
   Result<int> code = Asking(arguments, asked, config, context).Run();
   WarnOfUnreadStdin(asked, context.flags, context.err);
@@ -467,7 +466,7 @@ Result<int> RunAsk(const AskArguments& arguments, Context& context) {
   return code;
 }
 
-// The command line of the run, read as it was when it was typed.
+// Parses the recorded command line of the run, as it was typed.
 Status ReadRecordedLine(store::Journal& journal, const JsonObject& started, GlobalFlags* global,
                         AskArguments* arguments) {
   std::vector<std::string> argv;
@@ -507,7 +506,7 @@ Status ApplyOrder(const AskAgainOrder& order, const JsonObject& started, AskArgu
   if (!order.max_time.empty()) to->max_time = order.max_time;
   if (!order.model.empty()) to->model.model = order.model;
   if (order.form == FailureForm::kJson) to->json = true;
-  // The folder of the run that was forked holds that one's files; a fork has its own beside it.
+  // The folder of the original run keeps its files; a fork has its own folder beside it.
   if (!order.forked_from.empty() && !to->out_dir.empty()) {
     while (to->out_dir.size() > 1 && to->out_dir.ends_with('/')) to->out_dir.pop_back();
     to->out_dir += "-" + order.how.run;
@@ -521,7 +520,7 @@ Status ApplyOrder(const AskAgainOrder& order, const JsonObject& started, AskArgu
 
 namespace {
 
-// Nothing is copied: a file is only compared.
+// Copies nothing; files are only compared.
 Status CheckContexts(const AskArguments& arguments, const std::string& run, store::Journal& journal,
                      const CancelToken& cancel) {
   ask::ContextOptions options{.content = &journal.content(), .copy_limit = 0};
@@ -541,9 +540,9 @@ Status CheckAgain(const AskAgainOrder& order, store::Journal& journal, Context& 
   DOSSIER_RETURN_IF_ERROR(ReadRecordedLine(journal, started.data, &flags, &arguments));
   DOSSIER_RETURN_IF_ERROR(ApplyOrder(order, started.data, &arguments));
   DOSSIER_RETURN_IF_ERROR(CheckContexts(arguments, order.how.run, journal, context.cancel));
-  if (order.model.empty()) return {};  // as it was: who changes nothing has checked it
+  if (order.model.empty()) return {};  // unchanged: nothing to check
   flags.trust_config = context.flags.trust_config;
-  std::ostringstream unsaid;  // who goes on from here says it
+  std::ostringstream unsaid;  // the caller reports these messages
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, unsaid));
   DOSSIER_ASSIGN_OR_RETURN(ModelFlags model, WithConfig(arguments.model, config, flags));
   model.use = ModelFlags::Use::kLookedAt;
@@ -561,7 +560,7 @@ Result<int> AskAgain(const AskAgainOrder& order, std::shared_ptr<store::Journal>
   flags.log = context.flags.log;
   flags.quiet = flags.quiet || context.flags.quiet;
   flags.yes = flags.yes || context.flags.yes;
-  // Who trusted a configuration then has not read what it says now.
+  // A trust decision at that time does not cover what the configuration says now.
   flags.trust_config = context.flags.trust_config;
   Context again{.flags = flags,
                 .command = context.command,

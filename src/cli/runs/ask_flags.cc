@@ -17,7 +17,7 @@ Value Pick(const Word<Value> (&words)[N], std::string_view word) {
   for (const auto& row : words) {
     if (row.word == word) return row.value;
   }
-  return words[0].value;  // the flag's check lets no other word through
+  return words[0].value;  // the flag accepts no other word
 }
 
 constexpr Word<ask::Mode> kModes[] = {{"auto", ask::Mode::kAuto},

@@ -1,4 +1,4 @@
-// The command line of `ask`: what may be given, and the request that it stands for.
+// The command line of `ask`: its flags, and the request made from them.
 //
 //   AskArguments arguments;
 //   DeclareAskFlags(flags, arguments);                    // then the line is parsed
@@ -26,7 +26,7 @@
 namespace dossier::cli {
 
 struct AskArguments {
-  std::vector<std::string> words;     // the question and contexts, in any order
+  std::vector<std::string> words;     // the question and the contexts, in any order
   std::vector<std::string> contexts;  // -c
   std::vector<std::string> texts;     // --context-text
   ContextFlags exec;                  // --exec
@@ -73,11 +73,11 @@ struct AskArguments {
 // `to` must outlive the parsing of the line.
 void DeclareAskFlags(Flags& flags, AskArguments& to);
 
-// What no flag can tell alone. Errors: kUsage: flags that exclude each other.
+// Checks combinations of flags. Errors: kUsage: flags that exclude each other.
 Status CheckAskArguments(const AskArguments& arguments);
 
-// Modes, limits and seed; the question, its context and models are for the caller to add. `argv` is
-// kept as the journal's record of the line. Errors: kUsage: a time that is none.
+// Sets modes, limits and seed; the caller adds the question, its context and the models. `argv` is
+// the command line for the journal. Errors: kUsage: not a valid time.
 Result<ask::Request> AskRequest(const AskArguments& arguments, std::span<const std::string> argv,
                                 const SandboxChoice& sandbox);
 

@@ -10,8 +10,8 @@
 namespace dossier::cli {
 namespace {
 
-// "2 calls, 3,412 tokens of prompts and at most 8,192 of replies, at most $0.0123"; "at most 3,412"
-// where they were not counted exactly.
+// Returns "2 calls, 3,412 tokens of prompts and at most 8,192 of replies, at most $0.0123"; "at
+// most 3,412" if they were not counted exactly.
 std::string EstimateText(const ask::CallEstimate& estimate) {
   std::string text = fmt::format("{}, {}{} tokens of prompts and at most {} of replies",
                                  Counted(static_cast<std::uint64_t>(estimate.calls), "call"),

@@ -27,7 +27,7 @@ std::string_view TextOf(const Json* body) {
   return FindString(*body, "text").value_or("");
 }
 
-// The first line of a text that came from a model or from code, fit for a terminal.
+// Returns the first line of a text from a model or from code, made safe for a terminal.
 std::string ShownLine(std::string_view text, std::size_t width) {
   const std::string_view trimmed = TrimSpace(text);
   const std::string_view line = trimmed.substr(0, trimmed.find('\n'));
@@ -40,7 +40,7 @@ double SecondsSince(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
 
-// A call that runs.
+// A running call.
 struct RunningCall {
   std::string path, model;
   std::int64_t parent = 0, turn = 0, turns = 0, in_flight = 0;
@@ -48,14 +48,14 @@ struct RunningCall {
   Clock::time_point began = Clock::now();
 };
 
-// What both the plain and the live view count.
+// The counts that both the plain and the live view need.
 struct Tally {
   std::int64_t calls = 0, input = 0, output = 0, ended = 0;
   std::map<std::int64_t, RunningCall> running{{0, {}}};  // the root first
 
   RunningCall& Root() { return running.at(0); }
 
-  // The call that `event` is of, as it is behind the event.
+  // Returns the call of `event`, updated by the event.
   RunningCall& Count(const store::Event& event) {
     const Json data(event.data);
     RunningCall& call = running[event.call];
@@ -87,12 +87,12 @@ struct Tally {
   }
 };
 
-// "turn 2/30"; empty where there are no turns: before the first, and in direct mode.
+// Returns "turn 2/30"; empty without turns: before the first one, and in direct mode.
 std::string TurnOf(const RunningCall& call) {
   return call.turns > 0 ? fmt::format("turn {}/{}", call.turn, call.turns) : std::string();
 }
 
-// The parts that have words, `gap` between them.
+// Joins the parts that are not empty with `gap`.
 std::string Parts(std::initializer_list<std::string_view> parts, std::string_view gap) {
   std::string line;
   for (const std::string_view part : parts) {
@@ -102,7 +102,7 @@ std::string Parts(std::initializer_list<std::string_view> parts, std::string_vie
   return line;
 }
 
-// "0.c2 turn 2/30: output", as far as it has a path and turns.
+// Returns "0.c2 turn 2/30: output", with path and turn if it has them.
 std::string StepLine(const RunningCall& call, std::string_view text) {
   return Parts({Parts({call.path, TurnOf(call)}, " "), text}, ": ");
 }
@@ -150,7 +150,7 @@ class PlainView final : public ask::EventSink {
     const auto counted = [&](std::string_view name, std::string_view noun) {
       return Counted(static_cast<std::uint64_t>(FindInt(data, name).value_or(0)), noun);
     };
-    // What the run was charged for includes requests that got no answer.
+    // The amount charged for the run includes requests without an answer.
     const auto tokens = [&](std::string_view name, std::int64_t counted_here) {
       const std::int64_t count = FindInt(data, name).value_or(counted_here);
       return GroupDigits(static_cast<std::uint64_t>(count));
@@ -170,9 +170,9 @@ class PlainView final : public ask::EventSink {
   Tally tally_;
 };
 
-// A few lines that are rewritten in place, the root's first, then one for each child that runs;
-// above them a line for each finished step of the root. A frame goes out in one piece and writes
-// over the last one line by line, so that nothing is ever blank between two.
+// Rewrites a few lines in place: the root's first, then one for each running child; above them it
+// prints a line for each finished step of the root. A frame is written at once and overwrites the
+// last one line by line, so that the screen never flickers.
 class LiveView final : public ask::EventSink {
  public:
   LiveView(const Terminal& terminal, std::ostream& err)
@@ -211,9 +211,9 @@ class LiveView final : public ask::EventSink {
 
  private:
   static constexpr std::string_view kDim = "\x1b[2m", kRed = "\x1b[31m", kGreen = "\x1b[32m";
-  static constexpr std::size_t kMostChildren = 8;  // that have a line
+  static constexpr std::size_t kMostChildren = 8;  // that are shown
 
-  // What is said above the tree, of the root.
+  // Prints messages of the root above the tree.
   void Tell(const store::Event& event) {
     const Json data(event.data);
     if (event.type == "block.started") {
@@ -235,7 +235,7 @@ class LiveView final : public ask::EventSink {
     }
   }
 
-  // Only failures stay: the answers are what the parent's code makes of them.
+  // Keeps only failures: the parent's code decides what the answers mean.
   void Ended(const store::Event& event) {
     const Json data(event.data);
     if (const auto error = FindString(data, "error")) {
@@ -249,7 +249,7 @@ class LiveView final : public ask::EventSink {
     return std::string(DisplayPrefix(text, std::max(20, ColumnsNow(terminal_)) - 1));
   }
 
-  // To the first column of the frame's first line.
+  // Moves to the first column of the frame's first line.
   std::string ToStart() const {
     return lines_ > 1 ? fmt::format("\r\x1b[{}A", lines_ - 1) : std::string("\r");
   }
@@ -259,7 +259,7 @@ class LiveView final : public ask::EventSink {
     lines_ = 0;
   }
 
-  // `text` is fit for a terminal.
+  // `text` must be safe for a terminal.
   void Above(std::string_view label, std::string_view text, std::string_view color) {
     const std::string line = Fit(fmt::format("  {:<9} {}", label, text));
     err_ << Own(lines_ > 0 ? ToStart() + "\x1b[J" : std::string()) << Own(color_ ? color : "")
@@ -273,7 +273,7 @@ class LiveView final : public ask::EventSink {
     return Parts({TurnOf(tally_.Root()), Doing(), counted}, "  ");
   }
 
-  // Of the root, while it waits for its children: how many there are.
+  // For the root, while it waits for its children: their number.
   std::string Doing() {
     const std::size_t children = tally_.running.size() - 1;
     if (children == 0) return tally_.Root().doing;
@@ -320,7 +320,7 @@ class LiveView final : public ask::EventSink {
   Tally tally_;
   Clock::time_point drawn_{};
   std::uint64_t received_ = 0;
-  std::size_t lines_ = 0;  // of the frame that is shown
+  std::size_t lines_ = 0;  // lines in the current frame
   bool finished_ = false;
 };
 

@@ -1,5 +1,5 @@
-// A run as it happens, on stderr: a live tree on a terminal, a line a turn in a pipe, the events as
-// JSON, or nothing.
+// Shows a run on stderr as it happens: a live tree on a terminal, a line per turn in a pipe, the
+// events as JSON, or nothing.
 //
 //   const auto view = MakeProgressView(ProgressStyle::kTree, terminal, std::cerr);
 //   // turn 2/30  3 children at work, 2 ended  14 calls  9120+310 tokens  4 s
@@ -22,7 +22,7 @@ namespace dossier::cli {
 
 enum class ProgressStyle { kTree, kPlain, kJson, kNone };
 
-// "auto" is kTree on a terminal, else kPlain. Errors: kUsage for another word.
+// "auto" is kTree on a terminal, else kPlain. Errors: kUsage for an unknown word.
 Result<ProgressStyle> ParseProgressStyle(std::string_view word, const Terminal& terminal);
 
 std::unique_ptr<ask::EventSink> MakeProgressView(ProgressStyle style, const Terminal& terminal,

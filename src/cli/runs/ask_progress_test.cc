@@ -27,7 +27,7 @@ store::Event Started(std::int64_t call, std::int64_t parent, const std::string& 
   return Of(call, "call.started", {{"parent", parent}, {"path", path}, {"model", "small\x1b[2J"}});
 }
 
-// What a terminal of `columns` shows in the end of what was written to it.
+// Returns what a terminal of `columns` finally shows of the output written to it.
 std::vector<std::string> Screen(std::string_view bytes, std::size_t columns) {
   std::vector<std::string> lines = {""};
   std::size_t row = 0;
@@ -58,7 +58,7 @@ class TreeTest : public ::testing::Test {
     view_ = MakeProgressView(ProgressStyle::kTree, terminal_, out_);
   }
   void Send(const store::Event& event) { view_->OnEvent(event); }
-  // Only the root's events are drawn at once.
+  // Only the root's events are drawn immediately.
   std::vector<std::string> Now() {
     Send(Of(0, "turn.started", {{"turn", 1}, {"turns", 30}}));
     return Screen(out_.str(), static_cast<std::size_t>(terminal_.columns));

@@ -18,12 +18,12 @@
 namespace dossier::cli {
 namespace {
 
-constexpr std::uint64_t kMaxFetched = 64 << 20;  // bytes of an address
-constexpr std::uint64_t kMaxPrinted = 64 << 20;  // bytes of a command
-constexpr std::size_t kLongestName = 80;         // characters of a command in a document's name
+constexpr std::uint64_t kMaxFetched = 64 << 20;  // bytes from an address
+constexpr std::uint64_t kMaxPrinted = 64 << 20;  // bytes from a command
+constexpr std::size_t kLongestName = 80;         // characters of a command used as a name
 
-// A file in `folder` with the name that ends the address, so that its ending still tells what it
-// is.
+// Returns a file in `folder` named like the end of the address, so that its extension still tells
+// the type.
 std::string FetchedPath(const std::string& folder, std::string_view url) {
   const std::string_view whole = url.substr(0, url.find_first_of("?#"));
   const std::string_view last = whole.substr(whole.rfind('/') + 1);
@@ -34,7 +34,7 @@ std::string FetchedPath(const std::string& folder, std::string_view url) {
   return path;
 }
 
-// What sh says of a program that it cannot find or start: nothing that it printed is of use.
+// Returns true if a program was not found or not started (as sh reports): its output is useless.
 bool NeverRan(const sources::CommandResult& result) {
   return result.outcome == sources::CommandOutcome::kStartError ||
          (result.outcome == sources::CommandOutcome::kExit &&
@@ -66,7 +66,7 @@ Result<std::string> AskSources::Fetch(const std::string& address, Network networ
   return path;
 }
 
-// The commands of the configuration are for conversations: a question names its own.
+// Commands in the configuration are for conversations: a question names its own.
 Result<std::vector<ask::ContextSource>> AskSources::Run(const ContextFlags& flags) const {
   std::vector<ask::ContextSource> out;
   if (flags.exec.empty()) return out;
@@ -133,7 +133,7 @@ Result<Asked> ReadAsked(const AskArguments& arguments, const GlobalFlags& flags)
 
 namespace {
 
-// All that a person has is nothing to be read, and sent to a provider, by default.
+// Everything that a person has must not be read and sent to a provider by default.
 Status RefuseWideFolder() {
   std::error_code error;
   const auto folder = std::filesystem::current_path(error);

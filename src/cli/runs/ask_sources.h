@@ -1,11 +1,11 @@
-// Collects the question and the context of `ask`: words of the command line, stdin, paths, texts,
-// fetched addresses, output of commands.
+// Collects the question and the context of `ask`: command-line words, stdin, paths, texts, fetched
+// addresses, output of commands.
 //
 //   AskSources gathered(config, cancel);
 //   DOSSIER_ASSIGN_OR_RETURN(auto sources, gathered.Gather({.paths = {"a.csv"}}));
 //   LoadContext(sources, options, cancel);
 //
-// Files of fetched addresses live as long as the object. Thread-safety: one owner.
+// Files of fetched addresses exist as long as the object. Thread-safety: one owner.
 
 #ifndef DOSSIER_CLI_RUNS_ASK_SOURCES_H_
 #define DOSSIER_CLI_RUNS_ASK_SOURCES_H_
@@ -40,9 +40,9 @@ class AskSources {
   AskSources(const config::Config& config, const CancelToken& cancel)
       : config_(config), cancel_(cancel) {}
 
-  // A command that fails leaves what it printed, and a note that says so.
-  // Errors: of an address that cannot be fetched; kContextCommand (one that cannot be started, or
-  // that printed nothing and is all there is); kUsage (a flag); kCancelled; kIo.
+  // If a command fails, its output is kept, with a note that says so.
+  // Errors: those of fetching addresses; kContextCommand (a command cannot be started, or all
+  // commands print nothing and nothing else is given); kUsage (a flag); kCancelled; kIo.
   Result<std::vector<ask::ContextSource>> Gather(const AskWanted& wanted);
 
  private:
@@ -54,21 +54,21 @@ class AskSources {
   std::optional<TempFolder> fetched_;
 };
 
-// What is asked about what.
+// The question and the paths that it is about.
 struct Asked {
   std::string question;            // "-": from stdin
   std::vector<std::string> paths;  // "-": stdin
 };
 
-// Sorts the words of the line. Errors: kUsage: stdin is named twice, or not to be read.
+// Sorts the words of the line. Errors: kUsage: stdin is named twice, or must not be read.
 Result<Asked> ReadAsked(const AskArguments& arguments, const GlobalFlags& flags);
-// Without a context: what is piped in, else, on a terminal, the current folder. Errors: kUsage: the
-// folder is the user's home or the root.
+// If there is no context, adds piped stdin, else, on a terminal, the current folder. Errors:
+// kUsage: that folder is the user's home or the root.
 Status AddMissingContext(const AskArguments& arguments, const GlobalFlags& flags,
                          const CancelToken& cancel, std::ostream& err, Asked* asked);
-// A pipe that the user may believe to be read is never passed over in silence.
+// Warns if there is a pipe that is not read although the user may expect it.
 void WarnOfUnreadStdin(const Asked& asked, const GlobalFlags& flags, std::ostream& err);
-// Only where "-" names it: stdin may as well be one of the contexts. Errors: kUsage: it is empty.
+// Reads stdin only if "-" names it: stdin may be a context. Errors: kUsage: the question is empty.
 Result<std::string> ReadQuestion(const Asked& asked, const GlobalFlags& flags,
                                  const CancelToken& cancel, std::ostream& err);
 

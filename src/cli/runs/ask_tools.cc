@@ -26,7 +26,7 @@ Result<std::vector<ask::Tool>> ReadAskTools(const AskArguments& arguments, ToolC
       ask::ReadTools(*text, arguments.tools,
                      sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {})));
   if (calls == ToolCallRule::kMade) return tools;
-  for (ask::Tool& tool : tools) {  // code that diverged may call one that has no recorded reply
+  for (ask::Tool& tool : tools) {  // diverging code may call a tool without a recorded reply
     tool.run = [](const JsonObject&, const CancelToken&) -> Result<Json> {
       return MakeError(ErrorCode::kUnavailable, "a comparison calls no tool");
     };

@@ -1,5 +1,5 @@
-// What `ask` gives to the code of a run beside its context: tools of a file, and images that it may
-// show to the model of a sub-call.
+// Resources that `ask` offers to the code of a run besides its context: tools from a file, and
+// images that the code may show to the model of a sub-call.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(request.tools, ReadAskTools(arguments, ToolCallRule::kMade));
 //   DOSSIER_ASSIGN_OR_RETURN(request.media, ReadAskMedia(arguments, model, network, cancel));
@@ -25,18 +25,18 @@ namespace dossier::cli {
 
 enum class ToolCallRule : std::uint8_t { kMade, kRefused };
 
-// Those of --tools. With kRefused a call of one is an error to the code, and nothing is started.
-// Errors: kNotFound; kConfig, with all that is wrong in the file.
+// Reads the tools of --tools. With kRefused, a call is an error to the code, and nothing is
+// started. Errors: kNotFound; kConfig, with everything that is wrong in the file.
 Result<std::vector<ask::Tool>> ReadAskTools(const AskArguments& arguments, ToolCallRule calls);
 
-// Those of them that children may call, by --sub-tools; unset: all. Errors: kConfig, with the names
-// that there are.
+// Returns the tools that children may call, by --sub-tools; unset: all. Errors: kConfig, with the
+// existing names.
 Result<std::optional<std::vector<std::string>>> ChildToolsOf(const AskArguments& arguments,
                                                              const std::vector<ask::Tool>& tools);
 
-// The images of --media. An address is fetched once, here, because the user
-// named it; no provider is sent an address. Errors: kUsage; kDamaged (no size can be read); kConfig
-// (no model of the run takes images); those of files and addresses.
+// Reads the images of --media. An address is fetched once, here, because the user named it; no
+// provider receives an address. Errors: kUsage; kDamaged (the size cannot be read); kConfig (no
+// model of the run accepts images); those of files and addresses.
 Result<std::vector<ask::Medium>> ReadAskMedia(const AskArguments& arguments,
                                               const OpenedModel& model, Network network,
                                               const CancelToken& cancel);

@@ -23,8 +23,8 @@ std::string ShownOnOneLine(std::string_view text) {
   return line.size() < text.size() ? line + "…" : line;
 }
 
-// "3 of 40 sub-calls failed (cut 2, empty 1)"; of map_llm the items that got no label, of all its
-// calls together.
+// Returns "3 of 40 sub-calls failed (cut 2, empty 1)"; for map_llm the items that got no label,
+// over all its calls.
 std::vector<std::string> FailedSubcalls(const std::vector<ask::Warning>& warnings) {
   struct Sum {
     std::int64_t all = 0, failed = 0;
@@ -56,7 +56,7 @@ std::vector<std::string> FailedSubcalls(const std::vector<ask::Warning>& warning
   return lines;
 }
 
-// ": why", without what was printed as a warning already.
+// Returns ": why", without what was already printed as a warning.
 std::string ReasonsToTell(const ask::Outcome& outcome, const GlobalFlags& flags) {
   std::vector<std::string> reasons;
   for (const std::string& doubt : outcome.evidence.doubts) {
@@ -69,7 +69,7 @@ std::string ReasonsToTell(const ask::Outcome& outcome, const GlobalFlags& flags)
   return reasons.empty() ? "" : fmt::format(": {}", Join(reasons, " "));
 }
 
-// "the limit of calls was reached, and "; "" where none was.
+// Returns "the limit of calls was reached, and "; "" if none was.
 std::string LimitsReached(const ask::Outcome& outcome) {
   std::vector<std::string> names;
   for (const ask::LimitHit& hit : outcome.limits_hit) names.push_back(hit.limit);
@@ -210,7 +210,7 @@ std::string Took(const ask::Outcome& outcome) {
   return text + ", " + CostText(use.spent.total.cost_nano_usd);
 }
 
-// "all", "37 %", "less than 1 %".
+// Returns "all", "37 %" or "less than 1 %".
 std::string Share(double share) {
   if (share >= 1) return "all";
   if (share < 0.01) return "less than 1 %";
@@ -228,7 +228,7 @@ std::string Read(const ask::EvidenceSummary& evidence) {
   return fmt::format("{} left out, of the rest {}", Counted(evidence.files_left_out, "file"), text);
 }
 
-// "2 of 3 quotes verified, 1 reference to nothing"; empty where the answer cites nothing.
+// Returns "2 of 3 quotes verified, 1 reference to nothing"; empty if the answer cites nothing.
 std::string QuotesText(const std::vector<ask::Citation>& citations) {
   std::uint64_t quotes = 0, verified = 0, wrong = 0;
   for (const ask::Citation& one : citations) {
@@ -279,7 +279,7 @@ std::string ClosingLine(const ask::Outcome& outcome) {
 
 std::string FitClosingLine(std::string_view line, int columns) {
   std::string text;
-  std::uint64_t used = 0;  // columns of the line being written
+  std::uint64_t used = 0;  // columns in the current line
   while (!line.empty()) {
     const std::size_t end = line.find(kDivider);
     const std::string_view part = line.substr(0, end);

@@ -1,5 +1,5 @@
 // research: a staged run that plans, installs, codes, compiles, runs, measures, plots and writes up
-// without a person. Here are its flags, and what a run would find without a run: probe, resources.
+// without a person. This file has its flags and the commands that need no run: probe, resources.
 // Results go to stdout, progress to stderr.
 
 #include <utility>
@@ -28,7 +28,7 @@ const std::string& Mount() {
   return kMount;
 }
 
-// Without a run folder: nothing is fetched.
+// Works without a run folder, so it fetches nothing.
 Result<PreparedResources> Prepare(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(const ResourceFile file, ReadResources(call.arguments.file, Mount()));
   DOSSIER_ASSIGN_OR_RETURN(PreparedResources ready,
@@ -65,7 +65,7 @@ Result<int> ProbeMachine(const ResearchCall& call) {
 }
 
 Result<int> CheckResources(const ResearchCall& call) {
-  // A file that is not there, or too large, is no bad one.
+  // A missing or too large file is not an invalid one.
   const auto text = ReadFile(call.arguments.file, research::kMaxResourceFileBytes);
   if (!text) return tl::unexpected(text.error());
   const Result<ResourceFile> file = ReadResources(call.arguments.file, Mount());
@@ -151,7 +151,7 @@ void DeclareSettings(Flags& flags, ResearchArguments& to) {
   flags.Add("--set", &to.settings, "KEY=VALUE of the run's configuration").Kind(kSetting);
 }
 
-// What a resume may change, too.
+// Declares the flags that a resume may change, too.
 void DeclareChanges(Flags& flags, ResearchArguments& to) {
   flags
       .Add("--until", &to.until,
@@ -167,7 +167,7 @@ void DeclareChanges(Flags& flags, ResearchArguments& to) {
   AddConnectionFlags(flags, &to.connection);
 }
 
-// Where commands are run: of run and probe.
+// Declares where commands run, for run and probe.
 void DeclareBackend(Flags& flags, ResearchArguments& to) {
   flags.Add("--run-config", &to.config, "the run's configuration").Kind(kPath).Formerly("--config");
   flags.Add("--backend", &to.backend, "where commands are run (local)")
@@ -176,7 +176,7 @@ void DeclareBackend(Flags& flags, ResearchArguments& to) {
   flags.Add("--degraded", &to.degraded, "a wall that may be missing here").Kind(kLayer);
 }
 
-// Of run and plan.
+// Declares the flags of run and plan.
 void DeclareWork(Flags& flags, ResearchArguments& to) {
   flags.Add("idea", &to.idea, "Markdown with headings, or JSON").Kind(kPath).Required();
   DeclareOut(flags, to);
@@ -208,7 +208,7 @@ void DeclareResearchRun(Flags& flags, ResearchArguments& to) {
   flags.Add("--dry-run", &to.dry_run, "the first prompt and its report; ask nothing");
 }
 
-// Node and text come first, so the run is named by a flag.
+// Node and text are the positional arguments, so a flag names the run.
 void DeclareSteering(Flags& flags, ResearchArguments& to) {
   flags.Add("node", &to.node, "its name, as \"draft 2\", or the start of its id")
       .Kind(kNode)
@@ -294,7 +294,7 @@ Command ResourcesCommand() {
                         .binding = Bind(DeclareShowResources, RunResearchAction<ShowResources>)}}};
 }
 
-// What starts a run, and goes on with it.
+// Returns the commands that start and continue a run.
 std::vector<Command> WorkCommands() {
   return {
       {.name = "run",
@@ -323,7 +323,7 @@ std::vector<Command> WorkCommands() {
        .binding = Bind(DeclareResearchResume, RunResearchAction<ResumeResearch>)}};
 }
 
-// What changes where a run goes.
+// Returns the commands that change the direction of a run.
 std::vector<Command> SteerCommands() {
   return {{.name = "pin",
            .summary = "go on with this node and what comes of it, from the next round on",
@@ -347,7 +347,7 @@ std::vector<Command> SteerCommands() {
            .binding = Bind(DeclareSteeringText, RunSteering<research::SteerKind::kName>)}};
 }
 
-// What shows a run, and the machine for one.
+// Returns the commands that show a run, or the machine for one.
 std::vector<Command> ViewCommands() {
   return {{.name = "tree",
            .summary = "the nodes: * best, ! buggy, ~ running, s rerun with another seed",

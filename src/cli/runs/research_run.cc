@@ -25,7 +25,7 @@ using research::RunEnd;
 using research::RunOrder;
 using research::RunOutcome;
 
-// Lines on stderr, from any thread.
+// Prints lines on stderr, from any thread.
 class Progress {
  public:
   Progress(const GlobalFlags& flags, std::ostream& err) : flags_(flags), err_(err) {}
@@ -36,7 +36,7 @@ class Progress {
     err_ << Safe(line) << "\n";
   }
   void See(const store::Event& event) const {
-    // Every file that is written would hide what a person waits for.
+    // Reporting every written file would hide what a person waits for.
     if (event.type == "artefact.written" && flags_.verbose == 0) return;
     Say(research::EventLine(event));
   }
@@ -60,7 +60,7 @@ std::vector<RunOrder::Skip> SkipsOf(const ResearchArguments& arguments) {
   return skips;
 }
 
-// What run and resume share: models, machine, folders, environment.
+// Sets what run and resume share: models, machine, folders, environment.
 Status FillPorts(const ResearchCall& call, const Progress& progress, RunOrder* order) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config loaded, LoadConfig(call.flags, {}, call.err));
   order->open_model = RoleOpener(call, order->config, loaded);
@@ -74,8 +74,8 @@ Status FillPorts(const ResearchCall& call, const Progress& progress, RunOrder* o
   return {};
 }
 
-// How models are reached, so that the bare command of a resume reaches them, too. An address with a
-// password in it is not written to a file.
+// Records how models are reached, so that a resume without flags reaches them, too. An address that
+// contains a password is not written to a file.
 JsonObject ConnectionOf(const ResearchArguments& arguments) {
   const ModelFlags& flags = arguments.connection;
   const std::vector<std::string>& prices = arguments.limits.prices;
@@ -89,7 +89,7 @@ JsonObject ConnectionOf(const ResearchArguments& arguments) {
   return kept;
 }
 
-// What is given now counts; with other models nothing of the old ones' address does.
+// New flags take precedence; with other models nothing of the old connection is used.
 void UseConnection(const JsonObject& kept, ResearchArguments* arguments) {
   if (arguments->limits.prices.empty()) {
     arguments->limits.prices = StringsOf(kept.if_contains("prices"));
@@ -116,7 +116,7 @@ Result<RunOrder> OrderOf(const ResearchCall& call) {
   if (!arguments.memory.empty()) order.memory_store = research::AbsolutePath(arguments.memory);
   const std::string& resources = order.config.exec.resources;
   if (!resources.empty()) {
-    // What is wrong with it is said before anything is made.
+    // Reports what is wrong with it before anything is created.
     DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const research::ResourceFile file,
                              ReadResources(resources, order.config.exec.workspace_mount));
     DOSSIER_ASSIGN_OR_RETURN(order.resources, ReadFile(resources, research::kMaxResourceFileBytes));
@@ -125,7 +125,7 @@ Result<RunOrder> OrderOf(const ResearchCall& call) {
   return order;
 }
 
-// How the run ended, why, where its report is, and what can be done now, as `status` says it.
+// Returns how the run ended, why, where its report is, and what to do next, as `status` does.
 std::string EndLine(const RunOutcome& outcome, const std::string& folder) {
   std::vector<std::string> parts;
   const auto add = [&](std::string part) {
@@ -181,7 +181,7 @@ int Finish(const ResearchCall& call, const std::string& folder, const RunOutcome
   return ExitOf(outcome.end);
 }
 
-// An error ends this process, not the run: what is there is kept.
+// An error ends this process, not the run: its data is kept.
 Error WithResume(Error error, const std::string& folder) {
   if (!Exists(folder + "/" + std::string(research::run_files::kRun))) return error;
   const bool goes_on = error.code != ErrorCode::kLocked && error.code != ErrorCode::kConfig;
@@ -196,7 +196,7 @@ Result<int> Work(const ResearchCall& call, const RunOrder& order) {
   return Finish(call, order.folder, *outcome);
 }
 
-// In a folder that is gone afterwards, in no list of runs.
+// Uses a folder that is deleted afterwards and is not listed as a run.
 Result<int> Preview(const ResearchCall& call, RunOrder order) {
   DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make("dossier-research"));
   order.folder = folder.path();
@@ -211,7 +211,7 @@ Result<int> Preview(const ResearchCall& call, RunOrder order) {
 
 Result<research::Forecast> Foresee(const ResearchCall& call, const RunOrder& order) {
   ResearchArguments arguments = call.arguments;
-  arguments.dry_run = true;  // models are looked at: no key is needed, no server is started
+  arguments.dry_run = true;  // only looks models up: needs no key, starts no server
   const ResearchCall look{arguments, call.flags, call.cancel, call.out, call.err};
   const Progress progress(call.flags, call.err);
   const auto fill = [&](RunOrder* scratch) -> Status {
@@ -223,7 +223,7 @@ Result<research::Forecast> Foresee(const ResearchCall& call, const RunOrder& ord
   return research::Foresee(order, call.arguments.out, fill, call.cancel);
 }
 
-// Where money is at stake and a person is there to ask. Errors: kRefused, which asked nothing.
+// Asks if money is at stake and a person is present. Errors: kRefused, without having asked.
 Status AskToStart(const ResearchCall& call, const RunOrder& order) {
   if (call.flags.yes || !MayAsk(call.flags)) return {};
   DOSSIER_ASSIGN_OR_RETURN(const research::Forecast forecast, Foresee(call, order));
@@ -252,7 +252,7 @@ Result<int> StartResearch(const ResearchCall& call) {
   const Progress progress(call.flags, call.err);
   const Status ready = FillPorts(call, progress, &order);
   if (!ready) {
-    static_cast<void>(RemoveAll(order.folder));  // nothing is in it
+    static_cast<void>(RemoveAll(order.folder));  // it is empty
     return tl::unexpected(ready.error());
   }
   DOSSIER_ASSIGN_OR_RETURN(const research::OwnRun own,

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kMaxConfigBytes = 256 << 10;
 
-// KEY=VALUE of the flags that stand for keys.
+// Collects KEY=VALUE of the flags that set keys.
 class Settings {
  public:
   explicit Settings(std::vector<std::string> first) : settings_(std::move(first)) {}
@@ -51,7 +51,7 @@ Status AddModels(const std::vector<std::string>& models, Settings* settings) {
                        "models list` shows the names",
                        model);
     }
-    // A bare name is the model of role `code`, and so of all roles without one of their own.
+    // A bare name is the model of role `code`, and so of all roles without a model of their own.
     if (equals == std::string::npos) {
       settings->Text("agent.code.model", model);
       continue;
@@ -67,7 +67,7 @@ Status AddModels(const std::vector<std::string>& models, Settings* settings) {
   return {};
 }
 
-// Those that a resume takes, too.
+// Adds the limits, which a resume accepts, too.
 Status AddLimits(const ResearchArguments& arguments, Settings* settings) {
   settings->Number("limits.max_cost_usd", arguments.limits.max_cost);
   settings->Number("limits.max_tokens", arguments.limits.max_tokens);

@@ -1,9 +1,9 @@
-// From flags, files and the environment to what a staged run takes from outside.
+// Turns flags, files and the environment into the inputs of a staged run.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const research::RunConfig config, ReadRunConfig(arguments));
 //   order.open_model = RoleOpener(call, config, loaded);
 //
-// Thread-safety: none needed, but for RoleOpener's function, which may be called from any thread.
+// Thread-safety: none needed, except RoleOpener's result, which any thread may call.
 
 #ifndef DOSSIER_CLI_RUNS_RESEARCH_SETUP_H_
 #define DOSSIER_CLI_RUNS_RESEARCH_SETUP_H_
@@ -28,7 +28,7 @@ namespace dossier::cli {
 
 struct ResearchArguments {
   std::string out = "experiments";
-  // Of run; some of them of resume and probe, too.
+  // For run; some of them also for resume and probe.
   std::string idea, config, name, resources, backend, image, stages = "1-4", until, memory;
   std::string review_bias;
   std::int64_t attempt = 0;
@@ -37,17 +37,17 @@ struct ResearchArguments {
   std::vector<std::string> degraded, models, settings;
   bool no_memory = false, dry_run = false;
   bool skip_plots = false, skip_citations = false, skip_writeup = false, skip_review = false;
-  ModelFlags connection;  // how models are reached; which they are, `models` and `config` say
-  // Of the others.
-  std::string run;  // folder, or the beginning of one or of an id; "": the latest
+  ModelFlags connection;  // access to models; `models` and `config` select them
+  // For the other commands.
+  std::string run;  // folder, or a prefix of it or of an id; "": the latest
   bool watch = false, retry_failed = false, rewrite = false;
-  int stage = 0;  // of tree; 0: all
+  int stage = 0;  // for tree; 0: all stages
   std::string format;
-  std::string file;  // of resources
-  int phase = 0;     // of resources show
+  std::string file;  // for resources
+  int phase = 0;     // for resources show
   std::string node, show;
-  std::string text;   // of hint and name
-  bool undo = false;  // of pin, prune, hint and name
+  std::string text;   // for hint and name
+  bool undo = false;  // for pin, prune, hint and name
   bool json = false;
 };
 
@@ -59,32 +59,32 @@ struct ResearchCall {
   std::ostream& err;
 };
 
-// --config, then --set, then the flags that stand for keys. Errors: kConfig, kUsage, kNotFound.
+// Precedence, low to high: --config, --set, flags for keys. Errors: kConfig, kUsage, kNotFound.
 Result<research::RunConfig> ReadRunConfig(const ResearchArguments& arguments);
-// The configuration of a run folder, with what a resume changes. Errors: as ReadRunConfig.
+// Returns the stored configuration of a run with a resume's changes. Errors: as ReadRunConfig.
 Result<research::RunConfig> ReadStoredConfig(const std::string& folder,
                                              const ResearchArguments& arguments);
 
-// Opens the model of a role, each model once, so that roles share it. `loaded` is copied.
+// Opens the model of a role; each model is opened once and shared by roles. `loaded` is copied.
 driver::OpenModel RoleOpener(const ResearchCall& call, const research::RunConfig& config,
                              const config::Config& loaded);
 
-// Errors: kNotFound, kDamaged with all faults.
+// Errors: kNotFound; kDamaged with all faults.
 Result<research::ResourceFile> ReadResources(const std::string& path, const std::string& mount);
 
-// The commands of research_run.cc and research_view.cc. All return the exit code.
+// The commands in research_run.cc and research_view.cc. All return the exit code.
 // Errors: those of research::Run; kUsage, kNotFound.
 Result<int> StartResearch(const ResearchCall& call);
 Result<int> ResumeResearch(const ResearchCall& call);
-// What such a run would take; nothing is asked, no run is made.
+// Shows what such a run would take; it asks no model and creates no run.
 Result<int> PlanResearch(const ResearchCall& call);
-// Nothing of a run changes, but for report --rewrite. Errors: kNotFound, kDamaged, kUsage.
+// These do not change a run, except report --rewrite. Errors: kNotFound, kDamaged, kUsage.
 Result<int> ShowResearchStatus(const ResearchCall& call);
 Result<int> ShowResearchTree(const ResearchCall& call);
-// Errors: also kLocked: a run that works writes its report itself.
+// Errors: also kLocked: an active run writes its report itself.
 Result<int> ShowResearchReport(const ResearchCall& call);
 Result<int> ShowResearchPrompts(const ResearchCall& call);
-// An order about a node. Errors: those of research::SteerRun, kUsage.
+// Gives a run an order about a node. Errors: those of research::SteerRun, kUsage.
 Result<int> SteerResearch(const ResearchCall& call, research::SteerKind kind);
 
 }  // namespace dossier::cli

@@ -51,7 +51,7 @@ std::string StatusLine(const ResearchCall& call, const ResearchProgress& status)
                              : research::StatusText(status);
 }
 
-// Whether the wait ended without a cancellation.
+// Returns true if the wait ended without a cancellation.
 bool WaitOn(const CancelToken& cancel) {
   const CancelFd stop(cancel);
   pollfd waits[] = {{stop.fd(), POLLIN, 0}};
@@ -73,7 +73,7 @@ JsonObject ReportJson(const RunHistory& history, const ResearchProgress& status,
           {"text", text}};
 }
 
-// The prompts of one node or of the run, by name, without their ending.
+// The prompts of one node or of the run, by name, without their file extension.
 struct PromptLog {
   std::string node, name, path;
 };
@@ -89,7 +89,7 @@ void AddPrompts(const fs::path& folder, const std::string& node, std::vector<Pro
   }
 }
 
-// `nodes/ID` is what a person sees of a node; its prompts lie in its phase logs.
+// `nodes/ID` is what a person sees of a node; its prompts are in its phase logs.
 Result<std::vector<PromptLog>> FindPrompts(const std::string& folder, const std::string& node) {
   std::vector<PromptLog> logs;
   if (node.empty()) AddPrompts(folder + "/" + run_files::PromptLogs(""), "", &logs);
@@ -172,7 +172,7 @@ Result<int> ShowResearchReport(const ResearchCall& call) {
   DOSSIER_RETURN_IF_ERROR(research::CheckRunFolder(history.folder));
   const ResearchProgress status = research::StatusOf(history, *SystemClock());
   const std::string path = fmt::format("{}/{}", history.folder, run_files::kReport);
-  // A killed run has no end of its own: what is there is reported as it is.
+  // A killed run has no recorded end: it is reported as it is.
   const research::ReportFacts facts{.end = history.end,
                                     .reason = history.end ? history.reason : "",
                                     .primary = history.primary_metric};

@@ -26,7 +26,7 @@ namespace dossier::cli {
 namespace {
 
 constexpr std::size_t kContextsTold = 10;
-constexpr std::size_t kLineRoom = 60;  // code points of a sub-call's prompt, and of its reply
+constexpr std::size_t kLineRoom = 60;  // code points shown of a sub-call's prompt and reply
 
 std::string TextIn(const Json& data, std::string_view name) {
   return Safe(FindString(data, name).value_or(""));
@@ -40,7 +40,7 @@ std::string CountIn(const Json& data, std::string_view name, std::string_view no
   return Counted(static_cast<std::uint64_t>(std::max<std::int64_t>(0, NumberIn(data, name))), noun);
 }
 
-// Where an event says what was used: a chat has an object for it, an ask says it beside the rest.
+// Returns the usage in an event: a chat has an object for it, an ask has it among other fields.
 const Json& UsageIn(const Json& data) {
   const Json* usage = Find(data, "usage");
   return usage && usage->is_object() ? *usage : data;
@@ -58,13 +58,13 @@ std::string SecondsIn(const Json& data) {
   return fmt::format("{:.1f} s", static_cast<double>(NumberIn(data, "ms")) / 1000);
 }
 
-// Behind what a reply took: how it ended, unless it just ended.
+// Returns how a reply ended, unless it ended normally; follows its usage.
 std::string EndingIn(const Json& data) {
   const auto finish = FindString(data, "finish");
   return finish && *finish != "stop" ? fmt::format(", ended by {}", Safe(*finish)) : "";
 }
 
-// What became of a file that a run names, but did not keep.
+// Returns the state of a file that a run names but did not copy.
 std::string StateOfNamed(const Json& data) {
   const std::string path = TextAt(data, "path");
   struct stat info{};
@@ -78,7 +78,7 @@ std::string StateOfNamed(const Json& data) {
                        FormatSize(static_cast<std::uint64_t>(info.st_size)));
   }
   if (modified == NumberIn(data, "modified_ns")) return "";
-  // Written anew with the same bytes, perhaps; a text that was decoded cannot be compared.
+  // It may have been rewritten with the same bytes; a decoded text cannot be compared.
   const auto text = bytes == NumberIn(data, "text_bytes")
                         ? ReadRegularFile(path, static_cast<std::uint64_t>(bytes))
                         : Result<std::string>();
@@ -105,7 +105,7 @@ ask::EvidenceSummary EvidenceIn(const Json& data) {
   return evidence;
 }
 
-// "git status -s: exit 0, 120 bytes", and why the model wanted it.
+// Returns "git status -s: exit 0, 120 bytes", and why the model wanted it.
 std::string ToolLine(const Json& data) {
   std::string line = ShownCommand(StringsOf(Find(data, "argv")));
   if (const Json* status = Find(data, "status"); status && !status->is_null()) {
@@ -117,15 +117,15 @@ std::string ToolLine(const Json& data) {
   return why.empty() ? line : fmt::format("{}\n{}", line, why);
 }
 
-// One run, told to a person: the question, what was sent, what came back and what it cost, turn by
-// turn, and the answer. Everything from the journal is cleaned for a terminal.
+// Describes one run to a person: the question, what was sent, what came back and what it cost, turn
+// by turn, and the answer. Text from the journal is made safe for a terminal.
 class RunStory {
  public:
   RunStory(store::Journal& journal, StoryOptions options, std::ostream& out)
       : journal_(journal), options_(options), out_(out) {}
 
   void Tell(const store::Event& event);
-  // Of a run that still goes on, or whose process ended before it.
+  // For a run that is active, or whose process ended before the run did.
   void End(std::string_view status);
 
  private:
@@ -151,12 +151,12 @@ class RunStory {
   store::Journal& journal_;
   const StoryOptions options_;
   std::ostream& out_;
-  std::int64_t call_ = 0;  // whose event is told
-  std::int64_t turn_ = 0;  // of the root
+  std::int64_t call_ = 0;  // the call of the current event
+  std::int64_t turn_ = 0;  // current turn of the root
   std::int64_t calls_ = 0, input_ = 0, output_ = 0;
   std::map<std::int64_t, Json> messages_;      // by number
-  std::map<std::int64_t, std::string> paths_;  // of children, by call
-  // Of sub-calls that wait for a reply, by call and request.
+  std::map<std::int64_t, std::string> paths_;  // paths of children, by call
+  // Prompts of sub-calls that wait for a reply, by call and request.
   std::map<std::pair<std::int64_t, std::int64_t>, Json> prompts_;
 };
 
@@ -296,7 +296,7 @@ void RunStory::TellFailure(const Json& data) {
   ShowText("request failed", why);
 }
 
-// A line for a sub-call: what was asked, and what came of it.
+// Prints a line for a sub-call: what was asked, and the result.
 void RunStory::TellSubcall(const Json& data, std::string_view result) {
   const auto request = RequestIn(data);
   const auto asked = prompts_.find(request);
@@ -309,7 +309,7 @@ void RunStory::TellSubcall(const Json& data, std::string_view result) {
 }
 
 void RunStory::TellFinish(const Json& data) {
-  // A chat's turn is one run, whose calls are its requests.
+  // A turn of a chat is one run; its calls are its requests.
   std::string took = Find(data, "calls") ? fmt::format("{}, {}", CountIn(data, "turns", "turn"),
                                                        CountIn(data, "calls", "call"))
                                          : Counted(static_cast<std::uint64_t>(calls_), "call");
@@ -321,7 +321,7 @@ void RunStory::TellFinish(const Json& data) {
   }
   const Json& usage = UsageIn(data);
   took += ", " + TokensIn(usage);
-  // Runs of older versions did not note what they cost.
+  // Runs of older versions did not record their cost.
   for (const std::string_view name : {"nano_usd", "cost_nano_usd"}) {
     if (Find(usage, name)) took += ", " + CostText(FindInt(usage, name));
   }
@@ -342,7 +342,7 @@ void RunStory::End(std::string_view status) {
                       GroupCount(output_));
 }
 
-// Each message is told in full where it was sent first, and named by its number after that.
+// A message is printed in full where it was first sent, and then referred to by number.
 void RunStory::NoteMessages(const Json* list) {
   if (!list || !list->is_array()) return;
   for (const Json& message : list->get_array()) {
@@ -387,8 +387,8 @@ std::string RunStory::FirstLine(const Json* body) const {
 
 namespace {
 
-// The events of a tree of calls, each child's together where its parent began it: side by side as
-// they ran, nobody could follow them.
+// The events of a tree of calls, with those of each child grouped where its parent began it,
+// because interleaved events would be hard to follow.
 class Tree {
  public:
   using Visit = std::function<void(const store::Event& event, std::size_t depth)>;
@@ -402,7 +402,7 @@ class Tree {
 
   void Walk(const Visit& visit) {
     Walk(0, 0, visit);
-    while (!of_.empty()) Walk(of_.begin()->first, 1, visit);  // of a journal that is not whole
+    while (!of_.empty()) Walk(of_.begin()->first, 1, visit);  // for an incomplete journal
   }
 
  private:
@@ -416,10 +416,10 @@ class Tree {
     }
   }
 
-  std::map<std::int64_t, std::vector<const store::Event*>> of_;  // by the call that tells it
+  std::map<std::int64_t, std::vector<const store::Event*>> of_;  // by the call that reports it
 };
 
-// Lines of `text`, `depth` levels further in.
+// Writes the lines of `text`, indented by `depth` levels.
 void WriteIndented(std::string_view text, std::size_t depth, std::ostream& out) {
   constexpr std::size_t kMostShown = 12;
   const std::string indent(2 * std::min(depth, kMostShown), ' ');
@@ -442,7 +442,7 @@ void TellRun(store::Journal& journal, const std::vector<store::Event>& events,
     WriteIndented(text.view(), depth, out);
     text.str({});
   });
-  // What an import or a note adds behind the end does not open the run again; who resumes it does.
+  // Events that an import or a note appends after the end do not reopen a run; a resume does.
   bool open = true;
   for (const store::Event& event : events) {
     if (event.type == "run.finished") open = false;

@@ -1,9 +1,9 @@
-// A run of `ask` or `chat`, told to a person from its journal: the question, what was sent, what
-// came back and what it cost, turn by turn, and the answer.
+// Describes a run of `ask` or `chat` to a person, from its journal: the question, what was sent,
+// what came back and what it cost, turn by turn, and the answer.
 //
 //   TellRun(*journal, events, {.turn = 2}, status, out);
 //
-// Everything from the journal is cleaned for a terminal. Thread-safety: a function.
+// Text from the journal is made safe for a terminal. Thread-safety: a function.
 
 #ifndef DOSSIER_CLI_RUNS_RUN_STORY_H_
 #define DOSSIER_CLI_RUNS_RUN_STORY_H_
@@ -21,17 +21,17 @@
 namespace dossier::cli {
 
 struct StoryOptions {
-  std::optional<std::int64_t> turn;  // only this one
+  std::optional<std::int64_t> turn;  // show only this turn
   enum class Messages { kFirstLines, kWhole } messages = Messages::kFirstLines;
-  // kUnseen: of a run of another machine, whose paths are none of this one's.
+  // kUnseen: the run is from another machine, so its paths are not looked up on this one.
   enum class Paths { kLookedAt, kUnseen } paths = Paths::kLookedAt;
 };
 
-// `status`: what the journal says of the run now; told where the run has no end.
+// `status`: the run's current status in the journal, shown if the run has no end.
 void TellRun(store::Journal& journal, const std::vector<store::Event>& events,
              const StoryOptions& options, std::string_view status, std::ostream& out);
 
-// Events of a run as one line each, where progress and `runs show` say the same.
+// Formats events of a run as one line each, the same for progress and `runs show`.
 //
 //   CompactionLine(event.data)
 //   // "turns 2 to 7 became a summary: 3,412 -> 1,880 tokens; the journal keeps them"
@@ -39,11 +39,11 @@ void TellRun(store::Journal& journal, const std::vector<store::Event>& events,
 //
 // Thread-safety: pure.
 
-// `data`: of an event `compaction.done`.
+// `data`: that of an event `compaction.done`.
 std::string CompactionLine(const Json& data);
-// `data`: of an event `passage.read`. In brackets stands how sure the model is.
+// `data`: that of an event `passage.read`. The model's confidence is in brackets.
 std::string PassageLine(const Json& data);
-// What an event of a run of agents says that is done with a task now; "": nothing new.
+// Returns what an event of an agents run says about a task; "": nothing new.
 std::string AgentStep(std::string_view type, const Json& data);
 
 }  // namespace dossier::cli

@@ -1,4 +1,4 @@
-// runs resume, fork, replay: a run of ask taken up again from its journal.
+// runs resume, fork, replay: continues a run of ask from its journal.
 
 #include "ask/run/recorded_run.h"
 #include "base/files/file.h"
@@ -16,12 +16,12 @@ using How = ask::Continuation::How;
 struct AgainArguments {
   std::string run;
   AskAgainOrder order;
-  std::int64_t at = 0;  // of fork
+  std::int64_t at = 0;  // for fork
   std::string cell;     // a file
   bool json = false, dry_run = false;
 };
 
-// Before there is a fork: one that cannot begin would stay behind as a dead run.
+// Checks before creating a fork: one that cannot begin would remain as a dead run.
 Status CheckFork(const AgainArguments& arguments, const AskAgainOrder& order,
                  store::Journal& journal, Context& context) {
   DOSSIER_RETURN_IF_ERROR(ask::CheckForkTurn(journal, order.how.run, arguments.at));
@@ -68,7 +68,7 @@ Result<int> Again(const AgainArguments& arguments, How how, Context& context) {
     DOSSIER_ASSIGN_OR_RETURN(order.how.run,
                              ask::ForkRun(*journal, order.how.run, arguments.at, edits));
   }
-  // A fork goes on as one, whichever process is at it.
+  // A fork is continued as a fork, whichever process runs it.
   DOSSIER_ASSIGN_OR_RETURN(const ask::ForkEdits edits, ask::EditsOf(*journal, order.how.run));
   order.model = edits.model;
   order.how.code = edits.code;

@@ -1,4 +1,4 @@
-// runs: what was done before, step by step, whatever command did it; and removing old runs.
+// runs: shows earlier runs of any command, step by step, and removes old runs.
 
 #include <algorithm>
 #include <cstdint>
@@ -51,7 +51,7 @@ struct RunsArguments {
   std::size_t limit = 20;
   std::optional<int> turn;
   bool messages = false, events = false, json = false;
-  std::optional<std::size_t> keep;  // of prune
+  std::optional<std::size_t> keep;  // for prune
   std::string older;
   bool dry_run = false;
 };
@@ -63,7 +63,7 @@ std::string OneLine(std::string_view text, std::size_t width) {
   return Safe(utf8::Prefix(trimmed.substr(0, trimmed.find('\n')), width));
 }
 
-// Runs of agents and research keep their prompts as files.
+// Runs of agents and research store their prompts as files.
 Status RefuseTurnFlags(const RunsArguments& arguments, const store::Event& started) {
   const std::string kind = KindOf(started.data);
   if ((!arguments.turn && !arguments.messages) || (kind != kAgents && kind != kResearch)) return {};
@@ -75,7 +75,7 @@ Status RefuseTurnFlags(const RunsArguments& arguments, const store::Event& start
                       : "`dossier research prompts " + TextAt(Json(started.data), "folder") + "`");
 }
 
-// A run of research has its own journal in its folder, which may have gone.
+// A run of research has its own journal in its folder, which may be gone.
 void TellResearch(const store::Event& listed, std::string_view status, std::ostream& out) {
   const std::string folder = TextAt(Json(listed.data), "folder");
   const auto history = research::ReadRunHistory(folder);
@@ -95,7 +95,7 @@ Status CheckTurn(const std::vector<store::Event>& events, std::int64_t turn) {
     if (event.type != "turn.started") continue;
     last = std::max(last, FindInt(Json(event.data), "turn").value_or(0));
   }
-  if (turn >= 0 && turn <= last) return {};  // 0: what was sent before the first one
+  if (turn >= 0 && turn <= last) return {};  // 0: what was sent before turn 1
   return MakeError(ErrorCode::kNotFound, "run {} has no turn {}; it has {}", events.front().run,
                    turn, last);
 }
@@ -126,7 +126,7 @@ Status TellStory(store::Journal& journal, const std::vector<store::Event>& event
   return {};
 }
 
-// Of a run of research those of its own journal, as long as that is there.
+// For a run of research, returns the events of its own journal while that exists.
 Result<std::vector<store::Event>> EventsOf(store::Journal& journal, const std::string& run) {
   DOSSIER_ASSIGN_OR_RETURN(std::vector<store::Event> events, journal.Events(run));
   if (KindOf(events.front().data) != kResearch) return events;
@@ -156,7 +156,7 @@ Status RunList(const RunsArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
   std::optional<std::string> status;
   if (!arguments.status.empty()) status = arguments.status;
-  // One more than is shown tells whether there are more.
+  // Reads one more than is shown, to know whether there are more.
   DOSSIER_ASSIGN_OR_RETURN(auto runs, journal->List(status, arguments.limit + 1));
   const bool more = runs.size() > arguments.limit;
   if (more) runs.resize(arguments.limit);
@@ -180,7 +180,7 @@ Status RunList(const RunsArguments& arguments, Context& context) {
   return {};
 }
 
-// `journal`: null: nothing is recorded of it yet. `shared`: null: it is the user's own.
+// `journal` null: nothing is recorded yet. `shared` null: the run is in the user's own store.
 Status ShowFrom(store::Journal* journal, const std::string& run, const RunsArguments& arguments,
                 const SharedState* shared, Context& context) {
   if (!arguments.json && !arguments.events) {
@@ -255,8 +255,8 @@ std::string WhatGoes(const store::Pruned& pruned) {
                      Counted(pruned.bodies, "stored text"), FormatSize(pruned.bytes));
 }
 
-// Somebody at a terminal is asked before anything goes for good. Scripts are not: they named what
-// may go by --keep or --older, and nobody is there to answer.
+// Asks a person at a terminal before anything is deleted permanently. Scripts are not asked: they
+// chose the runs with --keep or --older, and nobody could answer.
 Result<bool> MayPrune(const std::string& folder, const store::PruneRule& rule,
                       const GlobalFlags& flags, std::ostream& err) {
   if (flags.yes || !MayAsk(flags)) return true;

@@ -1,4 +1,4 @@
-// The commands below `runs`, in the files that hold them, and what they share.
+// Declares the commands below `runs`, by the files that hold them, and what they share.
 //
 // Thread-safety: commands run on the main thread.
 
@@ -16,9 +16,9 @@
 
 namespace dossier::cli {
 
-// The journal of the user's runs.
+// Opens the journal of the user's runs.
 Result<std::unique_ptr<store::Journal>> OpenRuns();
-// Which command a run is of ("ask", "chat", …), by the data of its `run.started`.
+// Returns the command of a run ("ask", "chat", …) from the data of its `run.started`.
 std::string KindOf(const JsonObject& started);
 
 std::vector<Command> AgainCommands();     // resume, fork, replay

@@ -1,4 +1,4 @@
-// runs export, import, diff, view: a run as a file that others read, and one beside another.
+// runs export, import, diff, view: writes and reads a run as a file, and compares two runs.
 
 #include "ask/exchange/run_page.h"
 #include "ask/exchange/run_tale.h"
@@ -16,15 +16,15 @@
 namespace dossier::cli {
 namespace {
 
-constexpr std::size_t kLargestFile = 1u << 30;  // bytes of a file that is imported
-constexpr Millis kLongestImport{120'000};       // that another process may take
-constexpr std::size_t kShown = 60;              // code points of what differs
+constexpr std::size_t kLargestFile = 1u << 30;  // bytes of an imported file
+constexpr Millis kLongestImport{120'000};       // wait for another process
+constexpr std::size_t kShown = 60;              // code points shown of a difference
 
 struct ExchangeArguments {
   std::string run, other;
   std::string format = "reference-jsonl";
   std::string output;  // -o
-  std::string file;    // of import
+  std::string file;    // for import
   bool json = false;
 };
 
@@ -58,14 +58,14 @@ Status RunExport(const ExchangeArguments& arguments, Context& context) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string text, format.write(*journal, run));
     return Deliver(text, arguments.output, context);
   }
-  return MakeError(ErrorCode::kInternal, "no such format");  // the flag lets none through
+  return MakeError(ErrorCode::kInternal, "no such format");  // the flag accepts no other
 }
 
 Status RunImport(const ExchangeArguments& arguments, Context& context) {
   auto text = ReadRegularFile(arguments.file, kLargestFile);
   if (!text) return tl::unexpected(ExplainMissing(std::move(text.error()), arguments.file));
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, OpenRuns());
-  // Whether the file is known and that it is stored are one step among processes.
+  // Checking whether the file is known and storing it must be one step among processes.
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
   DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, FileLock::Take(data + "/runs-import.lock",
                                                                kLongestImport, context.cancel));

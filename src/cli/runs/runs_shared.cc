@@ -1,4 +1,4 @@
-// runs put, and what list, show and cancel do with --store: runs of a store that machines share.
+// runs put, and list, show and cancel with --store: runs in a store that several machines share.
 
 #include "cli/runs/runs_shared.h"
 
@@ -18,7 +18,7 @@
 namespace dossier::cli {
 namespace {
 
-constexpr Millis kLookAgain{5'000};  // notices may be lost
+constexpr Millis kLookAgain{5'000};  // notifications may be lost
 constexpr std::size_t kLongestReason = 1'000;
 
 struct PutArguments {
@@ -41,7 +41,7 @@ Result<std::unique_ptr<store::RunQueue>> OpenQueue(const std::string& store) {
   return store::RunQueue::Open(store);
 }
 
-// As `dossier ask` ends, by what the result says.
+// Exits like `dossier ask`, depending on the result.
 int ExitOfShared(const Json& result) {
   const std::string status = TextAt(result, "status");
   if (status == "final") return 0;
@@ -231,7 +231,7 @@ Status ListShared(const std::string& store, const store::ListWish& wish, Failure
 Result<ShownRun> FetchRun(const std::string& store, const std::string& prefix) {
   DOSSIER_ASSIGN_OR_RETURN(const auto queue, OpenQueue(store));
   DOSSIER_ASSIGN_OR_RETURN(std::string run, queue->Resolve(prefix));
-  // Before its events: those of a run that has ended are all there.
+  // Read before the events, so that for a finished run all events are there.
   DOSSIER_ASSIGN_OR_RETURN(const store::QueuedRun found, queue->Get(run));
   DOSSIER_ASSIGN_OR_RETURN(server::FetchedRun fetched, server::FetchRun(*queue, run));
   return ShownRun{.fetched = std::move(fetched),

@@ -1,10 +1,10 @@
-// Runs of a store that several machines share, for the commands below `runs`.
+// Access to runs in a store that several machines share, for the commands below `runs`.
 //
 //   DOSSIER_RETURN_IF_ERROR(ListShared(store, {.limit = 20}, FailureForm::kText, context));
 //   DOSSIER_ASSIGN_OR_RETURN(const ShownRun shown, FetchRun(store, "last"));
 //   shown.fetched.journal->Events(shown.run);
 //
-// Errors: kUsage for an address that names no such store; those of the store. Thread-safety: none
+// Errors: kUsage for an address that is not a shared store; those of the store. Thread-safety: none
 // needed.
 
 #ifndef DOSSIER_CLI_RUNS_RUNS_SHARED_H_
@@ -23,13 +23,13 @@ namespace dossier::cli {
 Status ListShared(const std::string& store, const store::ListWish& wish, FailureForm form,
                   Context& context);
 
-// What the queue says of a run.
+// The state of a run in the queue.
 struct SharedState {
   std::string state, owner, worker;
-  std::string reason;  // why it waits or failed; "": nothing is known
+  std::string reason;  // why it waits or failed; "": unknown
   std::int64_t attempts = 0;
 
-  std::string ToText() const;  // lines for a person, cleaned for a terminal
+  std::string ToText() const;  // lines for a person, safe for a terminal
 };
 struct ShownRun {
   server::FetchedRun fetched;

@@ -1,4 +1,4 @@
-// hook: what coding assistants call before they use a tool of their own.
+// hook: called by coding assistants before they use a tool of their own.
 
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ void DeclareHookRead(Flags& flags, HookArguments& to) {
       .ShowDefault();
 }
 
-// An assistant waits for it: whatever happens, it ends soon, and without an objection.
+// An assistant waits for it: whatever happens, it ends quickly and without an objection.
 Status RunHookRead(const HookArguments& given, Context& context) {
   std::thread([] {
     std::this_thread::sleep_for(kLongest);

@@ -19,7 +19,7 @@ using clients::Assistant;
 using clients::FileChange;
 using clients::InstallWish;
 
-constexpr Millis kServerLimit{10'000};  // for the first answers of a server that doctor starts
+constexpr Millis kServerLimit{10'000};  // first answers of a server that doctor starts
 
 struct ClientArguments {
   std::string client, scope = "user", name = "dossier";
@@ -59,7 +59,7 @@ Status RunClientCommand(const FileChange& change, const Context& context) {
                    FirstLine(ran->err.empty() ? ran->out : ran->err));
 }
 
-// Shows what a change does, or does it.
+// Shows what a change would do, or makes it.
 Status Carry(const FileChange& change, const ClientArguments& given, Context& context) {
   if (!change.command.empty()) {
     if (given.dry_run) {
@@ -87,7 +87,7 @@ Status Carry(const FileChange& change, const ClientArguments& given, Context& co
 Status RunInstall(const ClientArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const Assistant client, clients::FindClient(given.client));
   DOSSIER_ASSIGN_OR_RETURN(const InstallWish wish, WishOf(given));
-  // Both are planned before one is done: a broken second file leaves the first as it is.
+  // Plans both before making either: if the second file is broken the first one stays unchanged.
   DOSSIER_ASSIGN_OR_RETURN(const FileChange change, clients::PlanInstall(client, wish));
   std::optional<FileChange> hook;
   if (given.hook) {
@@ -107,15 +107,15 @@ Status RunUninstall(const ClientArguments& given, Context& context) {
   return hook && hook->before != hook->after ? Carry(*hook, given, context) : Status();
 }
 
-// What a server said, started as its client starts it.
+// The answers of a server, started as its client starts it.
 struct Checked {
   std::string version, problem;
   std::size_t tools = 0;
   Millis took{0};
 };
 
-// `own`: this program. A project's file may come with somebody's repository, so nothing else that
-// it names is started.
+// `own` is this program. A project's file may come with a stranger's repository, so no other
+// program that it names is started.
 Checked CheckServer(const clients::Registered& server, const std::string& own,
                     const CancelToken& cancel) {
   constexpr std::string_view kAsked =

@@ -1,7 +1,6 @@
-// Commands of `dossier mcp` that are about the assistants which start it: install, uninstall,
-// doctor.
+// Commands of `dossier mcp` for the assistants that start it: install, uninstall, doctor.
 //
-// For mcp_command.cc alone.
+// Used only by mcp_command.cc.
 //
 // Thread-safety: commands run on the main thread.
 

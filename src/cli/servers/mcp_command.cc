@@ -1,4 +1,4 @@
-// mcp: a server of the Model Context Protocol over the operations of src/server.
+// mcp: a server of the Model Context Protocol for the operations of src/server.
 
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ struct McpArguments {
   ModelFlags model;
 };
 
-// All that a person has is nothing that an assistant may read because it happened to start there.
+// Everything that a person has must not be readable just because an assistant started there.
 bool StartsTooWide(const McpArguments& given) {
   const char* home = getenv("HOME");
   std::error_code ignored;
@@ -88,7 +88,7 @@ std::vector<std::string> ToolNames(const std::string& list) {
   return names;
 }
 
-// Ends the process where something does not end by itself: a client that has left waits for nobody.
+// Ends the process if something does not end by itself: a client that has left does not wait.
 class EndInTime {
  public:
   EndInTime()
@@ -112,7 +112,7 @@ class EndInTime {
   std::thread thread_;
 };
 
-// stdout as messages alone: whatever else is printed goes to stderr.
+// Reserves stdout for messages: all other output goes to stderr.
 class OwnedStdout {
  public:
   OwnedStdout() : fd_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }

@@ -11,7 +11,7 @@
 namespace dossier::cli {
 namespace {
 
-constexpr std::size_t kShownDescription = 500;  // characters of what a server says of a tool
+constexpr std::size_t kShownDescription = 500;  // characters of a tool's description
 
 struct ServersArguments {
   std::string name, tool, arguments = "{}";
@@ -23,7 +23,7 @@ Result<std::vector<mcp::ServerSpec>> Specs(Context& context, std::string* state)
   return mcp::ReadServerSpecs(config);
 }
 
-// A server that is started, and what it offers.
+// A started server, and what it offers.
 struct Opened {
   mcp::ServerSpec spec;
   std::unique_ptr<mcp::ToolServer> client;

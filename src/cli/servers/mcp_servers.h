@@ -1,6 +1,6 @@
-// `dossier mcp servers`: tool servers of others, looked at, trusted and called by hand.
+// `dossier mcp servers`: lists, trusts and calls third-party tool servers by hand.
 //
-// For mcp_command.cc alone.
+// Used only by mcp_command.cc.
 //
 // Thread-safety: commands run on the main thread.
 

@@ -1,4 +1,4 @@
-// serve: OpenAI's endpoints over the engine, an API of runs, and a page that shows them.
+// serve: OpenAI's endpoints over the engine, an API for runs, and a page that shows them.
 
 #include <filesystem>
 
@@ -33,11 +33,11 @@ struct ServeArguments {
   std::optional<double> max_cost, max_usd_day;
   ModelFlags model;
   SandboxFlags sandbox;
-  // Of `keys`.
+  // For `keys`.
   server::KeyWish wish;
 };
 
-// What cannot be together is refused before anything is opened.
+// Rejects flags that exclude each other before anything is opened.
 Status CheckStore(const ServeArguments& given) {
   if (given.store.empty()) {
     if (given.max_running > 0) return {};
@@ -64,7 +64,7 @@ Result<ServeOptions> OptionsOf(const ServeArguments& given) {
                        .version = std::string(kVersion)};
   if (given.max_running == 0) {
     options.answers = ServeOptions::Answers::kNothing;
-    options.work.running = ServeArguments().max_running;  // queueing runs takes places, too
+    options.work.running = ServeArguments().max_running;  // queueing runs uses places, too
   }
   if (!given.store.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(options.cache_folder, WorkerFolder());
@@ -95,7 +95,7 @@ Result<ServeOptions> OptionsOf(const ServeArguments& given) {
   return options;
 }
 
-// Where a program of this user finds the key of a server that it did not start.
+// Writes where a program of this user finds the key of a server that it did not start.
 Result<std::string> WriteState(const std::string& url, const server::Address& address) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
   const std::string path = data + "/serve.json";
@@ -118,7 +118,7 @@ Status RunServe(const ServeArguments& given, Context& context) {
               << std::flush;
   if (!address.warning.empty()) PrintWarning(context.err, address.warning);
   const Status served = server.Run(context.cancel, {});
-  // Another server of this user may have written its own meanwhile.
+  // Another server of this user may have written its own state meanwhile.
   if (const auto text = ReadFile(state);
       text && text->find(fmt::format("\"{}\"", url)) != text->npos) {
     (void)RemoveAll(state).has_value();
@@ -126,7 +126,7 @@ Status RunServe(const ServeArguments& given, Context& context) {
   return served;
 }
 
-// The file that --keys names, else the user's own.
+// Returns the file of --keys, else the user's own.
 Result<std::string> KeysFile(const ServeArguments& given) {
   if (!given.keys.empty()) return given.keys;
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
@@ -146,7 +146,7 @@ Status AddServeKey(const ServeArguments& given, Context& context) {
 
 Status ListServeKeys(const ServeArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string path, KeysFile(given));
-  // Before the first key nobody has made the file of this user; one that is named must be there.
+  // The user's own file does not exist before the first key; a named file must exist.
   const bool none = given.keys.empty() && !Exists(path);
   std::vector<server::ServerKey> keys;
   if (!none) {

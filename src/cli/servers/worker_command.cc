@@ -1,4 +1,4 @@
-// worker: answers the runs that a shared store queues.
+// worker: answers the runs that a shared store has queued.
 
 #include "cli/command_line.h"
 #include "cli/commands.h"

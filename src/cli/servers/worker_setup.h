@@ -1,9 +1,9 @@
-// What `worker` and `serve --store` need beside their flags.
+// Settings that `worker` and `serve --store` need besides their flags.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(options.cache_folder, WorkerFolder());
 //   options.say = SayOn(context);
 //
-// Thread-safety: the function that SayOn returns, from any thread while the context is there.
+// Thread-safety: any thread may call the result of SayOn while the context exists.
 
 #ifndef DOSSIER_CLI_SERVERS_WORKER_SETUP_H_
 #define DOSSIER_CLI_SERVERS_WORKER_SETUP_H_
@@ -17,9 +17,9 @@
 
 namespace dossier::cli {
 
-// Where a worker keeps what it fetched, if nobody names another folder. Errors: kConfig.
+// Returns the default folder for what a worker fetches. Errors: kConfig.
 Result<std::string> WorkerFolder();
-// Writes lines to stderr, one at a time; none with --quiet.
+// Returns a function that writes lines to stderr, one at a time; none with --quiet.
 std::function<void(std::string_view line)> SayOn(Context& context);
 
 }  // namespace dossier::cli

@@ -1,5 +1,5 @@
-// help, completion, man, and __complete, which the completion scripts ask: commands that only speak
-// of the program itself. None of them loads a library or opens a connection.
+// help, completion, man, and __complete for the completion scripts: commands about the program
+// itself. None of them loads a library or opens a connection.
 
 #include "base/text/nearest.h"
 #include "base/text/text.h"

@@ -1,5 +1,5 @@
-// config, paths: what is configured here, by which file, and changing it. Nothing here needs trust:
-// a file has to be looked at before it is approved.
+// config, paths: shows what is configured here and by which file, and changes it. Nothing here
+// needs trust: a person must be able to look at a file before approving it.
 
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ namespace {
 
 struct ConfigArguments {
   std::string key, value;
-  std::string file;     // of validate
+  std::string file;     // for validate
   bool origin = false;  // show --origin
   bool json = false;
   bool global = false;  // the user's own file
@@ -44,7 +44,7 @@ constexpr std::string_view kHidden = "***";
 
 std::string SafeValue(std::string_view text) { return Safe(Redact(text)); }
 
-// On one line, as it could stand in a file.
+// Returns it on one line, as it could be in a file.
 std::string FlowText(const YamlNode& node, const std::string& key) {
   switch (node.kind) {
     case YamlNode::Kind::kNull:
@@ -91,7 +91,7 @@ Json Masked(const YamlNode& node, const std::string& key) {
   return value;
 }
 
-// Calls `visit` for every value that has one origin, with its dotted name.
+// Calls `visit` for every value that has a single origin, with its dotted name.
 template <typename Visit>
 void ForEachValue(const Value& map, const std::string& prefix, const Visit& visit) {
   for (const config::MapEntry& entry : map.entries) {
@@ -198,7 +198,7 @@ Status GetKey(const config::Config& config, const ConfigArguments& arguments, st
   return {};
 }
 
-// What grows by itself; the repository is the user's own.
+// Returns true for what grows by itself; the repository is the user's own.
 bool HasSize(std::string_view name) {
   constexpr std::string_view kNames[] = {"data",  "runs",  "conversations",
                                          "cache", "state", "repository_state"};
@@ -242,7 +242,7 @@ void ShowPaths(const config::Config& config, const PathsArguments& arguments, st
   }
 }
 
-// What is only looked at needs no trust.
+// Just looking needs no trust.
 Status LetPass(const config::Question&) { return {}; }
 
 Result<config::Config> Look(const GlobalFlags& flags) {
@@ -250,7 +250,7 @@ Result<config::Config> Look(const GlobalFlags& flags) {
   return config::LoadConfig(request, config::ReadConfigFile, LetPass);
 }
 
-// The file that `set`, `edit` and `init` mean.
+// Returns the file that `set`, `edit` and `init` change.
 Result<std::string> FileToChange(const GlobalFlags& flags, const ConfigArguments& arguments) {
   DOSSIER_ASSIGN_OR_RETURN(const config::LoadRequest request, MakeLoadRequest(flags));
   DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(request.variables));
@@ -281,7 +281,7 @@ void WarnOf(const config::Config& config, const GlobalFlags& flags, std::ostream
   for (const std::string& warning : config.warnings) PrintWarning(err, warning);
 }
 
-// A text is quoted where it must be; what is no text is YAML already.
+// Quotes a text where necessary; other values are YAML already.
 std::string AsYaml(const config::Key& key, const std::string& value) {
   const bool is_text = key.shape == config::Shape::kScalar;
   return is_text ? config::QuoteScalar(value) : value;
@@ -301,7 +301,7 @@ Status SetValue(const ConfigArguments& arguments, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, ReadAlone(changed));
   WarnOf(config, context.flags, context.err);
   DOSSIER_RETURN_IF_ERROR(MakeFolders(std::filesystem::path(path).parent_path()));
-  // Through a link, the file it means is changed, not the link.
+  // For a link, changes the file that it points to, not the link.
   const std::string target = file ? file->real_path : path;
   return WriteFileAtomic(target, changed.bytes, arguments.global ? 0600 : 0644);
 }
@@ -322,12 +322,12 @@ Status Validate(const ConfigArguments& arguments, Context& context) {
   return {};
 }
 
-// The editor is the user's own program with the user's own terminal: no pipe, no limit.
+// Runs the user's editor on the user's terminal: without pipes or time limit.
 Status RunEditor(const std::string& path) {
   const config::Variables variables = config::ProcessVariables();
   std::string editor = config::Lookup(variables, "VISUAL").value_or("");
   if (editor.empty()) editor = config::Lookup(variables, "EDITOR").value_or("vi");
-  // As git does: the variable may hold arguments, and the path is passed, not pasted.
+  // Like git: the variable may contain arguments, and the path is passed separately.
   const std::string command = editor + " \"$DOSSIER_EDITED_FILE\"";
   setenv("DOSSIER_EDITED_FILE", path.c_str(), 1);
   const int status = std::system(command.c_str());
@@ -396,7 +396,7 @@ Status Init(const ConfigArguments& arguments, Context& context) {
   return AddIgnoreLine(request.root, context.out);
 }
 
-// The files that were looked for, low to high, and which are there.
+// Lists the files that were looked for, low to high, and which exist.
 Status ShowSearch(const ConfigArguments&, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, Look(context.flags));
   DOSSIER_ASSIGN_OR_RETURN(const config::LoadRequest request, MakeLoadRequest(context.flags));

@@ -50,7 +50,7 @@ DoctorCheck Kernel() {
                       std::thread::hardware_concurrency())};
 }
 
-// "MemAvailable:   123 kB" of /proc/meminfo, in bytes.
+// Reads "MemAvailable:   123 kB" from /proc/meminfo, in bytes.
 std::uint64_t MemoryLine(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return 0;
@@ -90,7 +90,7 @@ DoctorCheck StoreFolder() {
           fmt::format("{}, {} free", *folder, FormatSize(space.f_bavail * space.f_frsize))};
 }
 
-// Answers nothing: the check runs code that asks nothing.
+// Answers nothing: the check runs code that makes no requests.
 class NoHandler final : public sandbox::BridgeHandler {
   void OnCall(sandbox::BridgeCall, std::shared_ptr<sandbox::BridgeReply> reply) override {
     reply->Fail("denied", "doctor has no model");
@@ -116,7 +116,7 @@ Result<std::unique_ptr<sandbox::Session>> OpenSession(const DoctorArguments& arg
 
 DoctorCheck CheckLayer(const sandbox::Layer& layer, const sandbox::IsolationReport& report) {
   if (layer.state == sandbox::LayerState::kApplied) return {layer.name, State::kOk, layer.reason};
-  // Strict judges each layer; only what it would refuse counts as failed.
+  // The strict mode judges each layer; only what it would refuse counts as failed.
   sandbox::IsolationReport strict = report;
   strict.mode = sandbox::Mode::kStrict;
   const Status required = sandbox::CheckRequired(strict);
@@ -170,7 +170,7 @@ SandboxFindings CheckSandbox(const DoctorArguments& arguments) {
   return findings;
 }
 
-// Where keys are, never a value.
+// Reports where keys are, never a value.
 void AddKeys(const ModelData& data, std::vector<DoctorCheck>* checks) {
   for (const model::Provider& provider : data.catalog.providers()) {
     for (const auto places : {model::KeyPlaces::kVariables, model::KeyPlaces::kFiles}) {
@@ -200,7 +200,7 @@ DoctorCheck LocalModel() {
 
 enum class LocalWeights { kHere, kMissing };
 
-// What answers a question that names no model, as far as that can be seen without asking it.
+// Reports what answers a question without a model name, as far as can be seen without asking.
 DoctorCheck DefaultModel(const ModelFlags& flags, const ModelData& data, LocalWeights local) {
   const auto choice = data.catalog.Choose({.name = flags.model,
                                            .base_url = flags.base_url,
@@ -219,7 +219,7 @@ DoctorCheck DefaultModel(const ModelFlags& flags, const ModelData& data, LocalWe
   return {"model", State::kOk, fmt::format("{} ({})", name, choice->why)};
 }
 
-// An address of the configuration: whether anything answers there.
+// Reports whether anything answers at an address of the configuration.
 DoctorCheck Address(const ModelFlags& flags, const ModelData& data, const GlobalFlags& global,
                     const CancelToken& cancel) {
   const std::string address = model::WholeAddress(flags.base_url);
@@ -237,7 +237,7 @@ DoctorCheck Address(const ModelFlags& flags, const ModelData& data, const Global
   return {"api_base", State::kOk, fmt::format("{} lists {} models", address, listed->size())};
 }
 
-// Probes local ports for 200 ms at most. Never holds a key's value.
+// Probes local ports for at most 200 ms. The result never contains a key.
 std::vector<DoctorCheck> ModelChecks(Context& context) {
   const auto failed = [](const Error& error) {
     return std::vector<DoctorCheck>{{"models", State::kFailed, error.message}};

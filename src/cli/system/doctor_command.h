@@ -1,9 +1,9 @@
-// `dossier doctor`: what works here, one line a check.
+// `dossier doctor`: checks what works on this machine, one line per check.
 //
 //   DoctorArguments arguments{.json = true};
 //   int exit_code = RunDoctor(arguments, std::cout, std::cerr);
 //
-// Thread-safety: none needed; one call a process.
+// Thread-safety: none needed; one call per process.
 
 #ifndef DOSSIER_CLI_SYSTEM_DOCTOR_COMMAND_H_
 #define DOSSIER_CLI_SYSTEM_DOCTOR_COMMAND_H_
@@ -15,11 +15,11 @@
 namespace dossier::cli {
 
 struct DoctorCheck {
-  // kInfo: a fact. kWarning: something is less than it could be. kFailed: something cannot work.
+  // kInfo: a fact. kWarning: something works less well than it could. kFailed: it cannot work.
   enum class State { kOk, kInfo, kWarning, kFailed };
   std::string name;  // "landlock", "OPENAI_API_KEY", "port 11434"
   State state = State::kInfo;
-  std::string detail;  // never a secret's value
+  std::string detail;  // never contains a secret value
 };
 
 struct DoctorArguments {
@@ -27,8 +27,8 @@ struct DoctorArguments {
   std::string worker_path;                   // empty: beside the command
   std::vector<std::string> read_folders;     // --sandbox-read
   std::vector<std::string> disabled_layers;  // for tests
-  // More checks, in order, below those made here: models, keys by name, local servers. A failed one
-  // does not change the exit code.
+  // More checks, shown in order after those made here: models, keys by name, local servers. If one
+  // fails the exit code does not change.
   std::vector<DoctorCheck> extra;
 };
 

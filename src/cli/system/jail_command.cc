@@ -1,5 +1,5 @@
-// sandbox exec, sandbox policy: a program run in the jail, and what the command policy says of a
-// command line, for those who write roots and rules.
+// sandbox exec, sandbox policy: runs a program in the jail, and shows what the command policy says
+// about a command line, for authors of roots and rules.
 
 #include <unistd.h>
 
@@ -31,9 +31,9 @@ struct SandboxExecArguments {
 
 struct SandboxPolicyArguments {
   std::vector<std::string> allow, deny, available;
-  std::string root;  // of the <path>s; empty: the working folder
+  std::string root;  // base of the <path>s; empty: the working folder
   bool json = false;
-  std::vector<std::string> argv;  // one word with spaces is taken apart as a command line
+  std::vector<std::string> argv;  // one word with spaces is split as a command line
 };
 
 constexpr ValueKind kDir{"DIR", ValueKind::Bytes::kAny, ValueKind::Files::kFolders};
@@ -100,8 +100,8 @@ std::vector<std::string> OwnEnvironment() {
   return environment;
 }
 
-// Where the program starts: here, if the roots show this place or something below it, so that
-// relative paths mean what they mean outside.
+// Returns the start folder of the program: this one, if the roots show it or something below it, so
+// that relative paths mean the same as outside.
 std::string Folder(const JailSpec& spec, const std::string& here) {
   for (const auto* roots : {&spec.write, &spec.read}) {
     for (const std::string& root : *roots) {

@@ -1,5 +1,5 @@
-// keys: the files that hold providers' keys. A key comes from stdin or from a prompt that does not
-// show it, never from an argument: arguments are seen by every process.
+// keys: manages the files of providers' keys. A key is read from stdin or from a hidden prompt,
+// never from an argument, because every process can see arguments.
 
 #include <poll.h>
 #include <termios.h>
@@ -27,7 +27,7 @@ struct KeysArguments {
 
 constexpr std::size_t kLongestKey = 16 << 10;
 
-// A terminal that does not show what is typed, until it ends.
+// Hides what is typed on a terminal, until it is destroyed.
 class HiddenInput {
  public:
   HiddenInput() {
@@ -47,9 +47,9 @@ class HiddenInput {
   bool hides_ = false;
 };
 
-// The first line of stdin, without blanks around it.
+// Reads the first line of stdin, without surrounding blanks.
 Result<std::string> ReadLine(const CancelToken& cancel) {
-  constexpr int kLook = 100;  // ms between two looks at `cancel`
+  constexpr int kLook = 100;  // poll interval for `cancel`, in ms
   std::string line;
   while (line.find('\n') == std::string::npos && line.size() < kLongestKey) {
     if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "no key was stored");
@@ -70,14 +70,14 @@ Result<std::string> ReadKey(const Provider& provider, Context& context) {
     return MakeError(ErrorCode::kUsage, "the key comes from stdin: dossier keys set {} < FILE",
                      provider.name);
   }
-  const HiddenInput hidden;  // before the question: who answers at once is not shown either
+  const HiddenInput hidden;  // before the question: a quick answer is hidden, too
   context.err << fmt::format("Key of {} (it is not shown): ", Safe(provider.name)) << std::flush;
   auto key = ReadLine(context.cancel);
   context.err << "\n" << std::flush;
   return key;
 }
 
-// Errors: kConfig: no such provider, or none with a key.
+// Errors: kConfig: no such provider, or one without keys.
 Result<Provider> FindProvider(const ModelData& data, const std::string& name) {
   std::vector<std::string> names;
   for (const Provider& provider : data.catalog.providers()) {
@@ -85,7 +85,7 @@ Result<Provider> FindProvider(const ModelData& data, const std::string& name) {
     if (provider.name == name) return provider;
     names.push_back(provider.name);
   }
-  // What stands there may be the key itself: it is not repeated.
+  // The value may be the key itself, so it is not repeated.
   return MakeError(ErrorCode::kConfig,
                    "there is no provider of that name with a key; there are {}{}",
                    Join(names, ", "), DidYouMean(name, names));

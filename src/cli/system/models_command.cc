@@ -1,4 +1,4 @@
-// models: which models there are, a short trial of one, and the local one's weights and server.
+// models: lists models, tries one briefly, and manages the local model's weights and server.
 
 #include <cstdlib>
 
@@ -27,7 +27,7 @@ namespace dossier::cli {
 namespace {
 
 struct ModelsArguments {
-  std::string name;      // of a model
+  std::string name;      // model name
   std::string provider;  // --provider
   std::string base_url, key_env, script;
   bool json = false, all = false;
@@ -37,7 +37,7 @@ using model::Catalog;
 using model::Entry;
 using model::Provider;
 
-// Dollars for a million tokens from nano-dollars for one: 250 is 0.25.
+// Converts nano-dollars per token to dollars per million tokens: 250 is 0.25.
 std::string Dollars(const std::optional<std::int64_t>& nano) {
   return nano ? fmt::format("{:g}", static_cast<double>(*nano) / 1000) : "?";
 }
@@ -46,13 +46,13 @@ Json DollarsJson(const std::optional<std::int64_t>& nano) {
   return nano ? Json(static_cast<double>(*nano) / 1000) : Json(nullptr);
 }
 
-// Where a price of cached tokens is from.
+// Names the origin of a price for cached tokens.
 std::string_view NameOf(model::CachedPrice::From from) {
   constexpr std::string_view kNames[] = {"table", "cache_rules", "input"};
   return kNames[static_cast<int>(from)];
 }
 
-// "0.25"; "2.5*" where cached tokens are charged as any input.
+// Returns "0.25", or "2.5*" if cached tokens cost the same as other input.
 std::string CachedDollars(const Entry& entry) {
   const auto price = model::CachedPriceOf(entry);
   if (!price) return "?";
@@ -86,7 +86,7 @@ Json EntryJson(const Entry& entry) {
       {"source", entry.source}};
 }
 
-// Why a provider's models can be used now, or what is missing. Never a key's value.
+// Why a provider's models can be used now, or what is missing. It never contains a key.
 struct Readiness {
   bool ready = false;
   std::string why;
@@ -113,9 +113,9 @@ Readiness LookAt(const Provider& provider, const model::UserConfig& config,
   return {false, Join(provider.key_variables, ", ") + " not set"};
 }
 
-// Models and their providers as the configuration of the working folder has them.
+// Models and their providers as configured for the working folder.
 struct Configured {
-  ModelFlags flags;  // what the configuration adds to none: an address
+  ModelFlags flags;  // completed from the configuration
   ModelData data;
 };
 Result<Configured> LoadConfigured(ModelFlags flags, Context& context) {
@@ -148,7 +148,7 @@ void PrintServers(const std::vector<model::LocalServer>& servers, std::ostream& 
   for (const model::LocalServer& server : servers) out << Describe(server) << "\n";
 }
 
-// The user's own GGUF files: in no catalog.
+// Returns the user's own GGUF files, which are in no catalog.
 std::vector<model::Weights> OwnWeights(const Catalog& catalog) {
   std::vector<model::Weights> own;
   const auto data = DataFolder();
@@ -163,7 +163,7 @@ std::vector<model::Weights> OwnWeights(const Catalog& catalog) {
   return own;
 }
 
-// What the data have of a provider, and what its server lists beside that.
+// Returns the provider's models in the data files, and those that only its server lists.
 std::vector<Entry> EntriesOf(const Provider& provider, const Catalog& catalog,
                              const std::vector<model::LocalServer>& servers) {
   std::vector<Entry> entries;
@@ -193,7 +193,7 @@ Json ServersJson(const std::vector<model::LocalServer>& servers) {
   return list;
 }
 
-// The list of models, as text or JSON, provider by provider.
+// The list of models, as text or JSON, grouped by provider.
 struct ModelList {
   const ModelsArguments& arguments;
   std::ostream& out;
@@ -266,7 +266,7 @@ Status ListModels(const ModelsArguments& arguments, Context& context) {
   return {};
 }
 
-// What one image costs, and how sure that is.
+// Returns the cost of one image, and how certain it is.
 std::string ImageText(const Entry& entry, std::int64_t tokens) {
   const Json* fact = Find(entry.capability.entry, "image");
   const std::string_view as_of = fact ? FindString(*fact, "as_of").value_or("") : "";
@@ -275,9 +275,9 @@ std::string ImageText(const Entry& entry, std::int64_t tokens) {
   return fmt::format("{} at most ({}{}{})", tokens, as_of, status.empty() ? "" : ", ", status);
 }
 
-// A fact of EntryJson as a line of `models show`; empty: not shown.
+// Returns a fact of EntryJson as a line of `models show`; empty: not shown.
 std::string FactText(const Entry& entry, std::string_view key, const Json& value) {
-  if (key == "price_cached_from") return "";  // told with the price
+  if (key == "price_cached_from") return "";  // shown with the price
   if (value.is_null()) return key == "image_tokens" && !entry.vision ? "" : "unknown";
   if (value.is_string()) return std::string(value.as_string());
   if (key == "image_tokens") return ImageText(entry, value.as_int64());
@@ -290,7 +290,7 @@ std::string FactText(const Entry& entry, std::string_view key, const Json& value
   return ToJson(value);
 }
 
-// The entry that -m NAME would use; unset if no provider and no family is meant.
+// Returns the entry that -m NAME would use; unset if no provider or family matches.
 std::optional<Entry> FindEntry(const Catalog& catalog, const std::string& name) {
   for (const Entry& entry : catalog.entries()) {
     if (name == entry.name || name == entry.provider + "/" + entry.name) return entry;
@@ -324,7 +324,7 @@ Status ShowModel(const ModelsArguments& arguments, Context& context) {
     return {};
   }
   std::vector<std::string> names;
-  // A bare name is compared with bare names.
+  // Compares a bare name with bare names.
   const bool bare = arguments.name.find('/') == std::string::npos;
   for (const Entry& entry : data.catalog.entries()) {
     names.push_back(bare ? entry.name : entry.provider + "/" + entry.name);
@@ -367,7 +367,7 @@ Status ShowPrices(const ModelsArguments& arguments, Context& context) {
 
 struct Measured {
   model::Reply reply;
-  double first = 0, total = 0;  // seconds to the first text, and to the end
+  double first = 0, total = 0;  // seconds to the first text and to the end
   int deltas = 0;               // more than one: it streams
 };
 

@@ -1,4 +1,4 @@
-// Commands below `dossier models` that touch the local model or ask providers for their lists, and
+// Commands below `dossier models` that manage the local model or ask providers for their lists, and
 // the server of scripted replies.
 //
 // Thread-safety: commands run on the main thread.

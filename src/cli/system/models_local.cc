@@ -22,16 +22,16 @@ namespace dossier::cli {
 namespace {
 
 struct LocalModelArguments {
-  std::string name;           // of a model; of `pull`: a model or a path; the script's file
-  std::string record, roles;  // of serve-script
-  std::string sha256;         // of a file that is pulled from an address
+  std::string name;           // a model; for `pull` a model or a path; a script file
+  std::string record, roles;  // for serve-script
+  std::string sha256;         // for a file downloaded from an address
   std::string idle = "10m";
-  std::optional<std::int64_t> context;  // tokens of the local server
+  std::optional<std::int64_t> context;  // context size of the local server, in tokens
   int port = 0;
   bool json = false;
 };
 
-// "local/NAME", "NAME" or nothing: the default one.
+// Accepts "local/NAME", "NAME" or nothing (the default model).
 std::string LocalName(std::string name) {
   if (name.rfind("local/", 0) == 0) name.erase(0, 6);
   return name.empty() || name == "local" ? model::DefaultWeights().name : name;

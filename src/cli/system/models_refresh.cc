@@ -1,4 +1,4 @@
-// models refresh: what the providers themselves say that they have.
+// models refresh: asks the providers which models they have.
 
 #include "base/clock.h"
 #include "base/files/locations.h"
@@ -32,7 +32,7 @@ class Refreshing {
 
   Result<int> Run() {
     DOSSIER_ASSIGN_OR_RETURN(config_, model::LoadUserConfig());
-    // Without the lists of before: a damaged one is written anew.
+    // Ignores earlier lists: a damaged one is rewritten.
     DOSSIER_ASSIGN_OR_RETURN(catalog_, Catalog::Load(config_.data_files));
     DOSSIER_ASSIGN_OR_RETURN(data_folder_, DataFolder());
     if (!arguments_.provider.empty()) {
@@ -61,7 +61,7 @@ class Refreshing {
   }
 
  private:
-  // All that can be asked: one that fails is told, and does not hold up the others.
+  // Asks all reachable providers; a failure is reported and does not delay the others.
   void AskAll() {
     for (const Provider& provider : catalog_.providers()) {
       if (provider.base_url.empty() || !IsHere(provider)) continue;
@@ -72,7 +72,7 @@ class Refreshing {
     }
   }
 
-  // A provider with a key, or a server that runs on this machine.
+  // Accepts a provider with a key, or a server that runs on this machine.
   bool IsHere(const Provider& provider) const {
     for (const auto places : {model::KeyPlaces::kVariables, model::KeyPlaces::kFiles}) {
       if (model::KeyPlace(provider, places, Environment, config_)) return true;
@@ -91,7 +91,7 @@ class Refreshing {
   }
 
   Status Ask(const Provider& wanted) {
-    // As `ask -m PROVIDER/…` would reach it: moved by its variables, with its key.
+    // Reaches it as `ask -m PROVIDER/…` would: address variables and key apply.
     DOSSIER_ASSIGN_OR_RETURN(
         const model::Choice choice,
         catalog_.Choose({.name = wanted.name + "/any", .config = config_}, Environment));
@@ -124,7 +124,7 @@ class Refreshing {
   std::string data_folder_;
   mutable std::optional<std::vector<model::LocalServer>> servers_;
   JsonArray list_;
-  std::optional<Error> failure_;  // of the provider that failed last
+  std::optional<Error> failure_;  // of the last provider that failed
 };
 
 Result<int> RefreshModels(const RefreshArguments& arguments, Context& context) {

@@ -1,4 +1,4 @@
-// rpc: the engine for programs of other languages, over lines of JSON.
+// rpc: offers the engine to programs in other languages, over lines of JSON.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ Result<server::RpcOptions> ReadDescriptors(const std::string& text) {
 Result<int> RunRpc(const RpcArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(server::RpcOptions options, ReadDescriptors(given.descriptors));
   server::WorkspaceOptions workspace_options;
-  // A caller who is the user: what this user may read may be opened.
+  // The caller is the user, so what this user may read may be opened.
   workspace_options.secrets = server::WorkspaceOptions::Secrets::kAllowed;
   DOSSIER_ASSIGN_OR_RETURN(const auto workspace,
                            server::Workspace::Open(std::move(workspace_options)));

@@ -71,11 +71,11 @@ Result<int> Test(const SandboxTestArguments& arguments, std::ostream& out, std::
   return refused ? 0 : ExitCode(ErrorCode::kCheckFailed);
 }
 
-// The contexts of a session, in the order that the worker numbers them.
+// The contexts of a session, in the order in which the worker numbers them.
 struct Contexts {
   TempFolder folder;
   std::unique_ptr<store::ContentStore> content;
-  std::shared_ptr<const ask::ContextSet> set;  // last: its copies end before the folder goes
+  std::shared_ptr<const ask::ContextSet> set;  // last: its copies end before the folder is removed
 };
 
 Result<Contexts> LoadContexts(const SandboxRunArguments& arguments) {
@@ -132,7 +132,7 @@ Json BlockJson(const std::string& path, const BlockResult& result) {
   return block;
 }
 
-// The traceback, its last sentence with the hint that the model is given.
+// Returns the traceback, whose last sentence includes the hint that the model gets.
 std::string ErrorText(const sandbox::BlockError& error) {
   std::string text = error.traceback;
   if (!text.empty() && !text.ends_with('\n')) text += '\n';

@@ -1,4 +1,4 @@
-// trust: approving the configuration of projects.
+// trust: approves the configuration of projects.
 
 #include <filesystem>
 
@@ -105,8 +105,8 @@ class Trust {
     return Approve(file, powers);
   }
 
-  // Shows what is approved. A person then says yes on the terminal; where there is none, only --yes
-  // approves.
+  // Shows what is to be approved. A person then says yes on the terminal; without a terminal only
+  // --yes approves.
   Status Approve(const config::ConfigFile& file, const std::vector<std::string>& powers) {
     if (powers.empty()) {
       Tell(file, "needs no trust", powers);
@@ -140,7 +140,7 @@ class Trust {
     return {};
   }
 
-  // At the end, when every file was looked at. Errors: kRefused: nobody could be asked.
+  // Called at the end, after all files. Errors: kRefused: nobody could be asked.
   Status Finish() {
     if (unanswered_) {
       return MakeError(ErrorCode::kRefused,
@@ -204,11 +204,11 @@ class Trust {
   config::TrustStore store_;
   std::ostream& out_;
   std::ostream& err_;
-  JsonArray told_;           // of --json: what became of each file
-  bool unanswered_ = false;  // a file would need an answer, and there is no terminal
+  JsonArray told_;           // for --json: the result for each file
+  bool unanswered_ = false;  // a file needs an answer and there is no terminal
 };
 
-// The project's files that count in the folder.
+// Approves the project files that apply in the folder.
 Status ApproveFolder(const GlobalFlags& flags, Trust& command) {
   DOSSIER_ASSIGN_OR_RETURN(const config::LoadRequest request, MakeLoadRequest(flags));
   int seen = 0;
@@ -242,7 +242,7 @@ Status RunTrust(const TrustArguments& arguments, Context& context) {
   if (!arguments.revoke.empty()) return command.Revoke();
   std::error_code error;
   std::string path = arguments.path.empty() ? "." : arguments.path;
-  // Layouts and prompts of a project are approved from the project's folder.
+  // Layouts and prompts of a project are approved as its folder.
   fs::path named = fs::path(path).lexically_normal();
   if (!named.has_filename()) named = named.parent_path();
   if (named.filename() == ".dossier") {

@@ -1,4 +1,4 @@
-// assemble: one prompt from a layout, with a report of what went in.
+// assemble: builds one prompt from a layout, with a report of its contents.
 
 #include <charconv>
 
@@ -45,7 +45,7 @@ struct AssembleArguments {
 
 using assembly::Assembled;
 
-// "NAME=VALUE" pairs of a flag. Errors: kUsage, also for a name given twice.
+// Reads "NAME=VALUE" pairs of a flag. Errors: kUsage, also for a name given twice.
 Result<std::map<std::string, std::string>> ReadPairs(const std::vector<std::string>& words,
                                                      std::string_view flag) {
   std::map<std::string, std::string> out;
@@ -61,7 +61,7 @@ Result<std::map<std::string, std::string>> ReadPairs(const std::vector<std::stri
   return out;
 }
 
-// By --tokenizer, else by the model's entry as for the engine.
+// Uses --tokenizer, else the model's entry, as the engine does.
 Result<std::shared_ptr<const tokens::Counter>> CounterOf(const std::string& wanted,
                                                          const model::Entry& entry,
                                                          std::vector<std::string>* warnings) {
@@ -77,7 +77,7 @@ Result<std::shared_ptr<const tokens::Counter>> CounterOf(const std::string& want
   return std::move(opened.counter);
 }
 
-// A report, or the output or log that holds one.
+// Reads a report, or an output or log that contains one.
 Result<Json> ReadPrevious(const std::string& path) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, 256ull << 20));
   if (const auto json = ParseJson(text)) {
@@ -89,7 +89,7 @@ Result<Json> ReadPrevious(const std::string& path) {
                    path);
 }
 
-// "2026-11-21", with or without a time behind it.
+// Accepts "2026-11-21", with or without a time after it.
 Status CheckTime(std::string_view time) {
   const bool date = time.size() >= 10 && time[4] == '-' && time[7] == '-' &&
                     time.substr(0, 10).find_first_not_of("0123456789-") == time.npos &&
@@ -100,7 +100,7 @@ Status CheckTime(std::string_view time) {
   return MakeError(ErrorCode::kUsage, "--now {}: write it as 2026-11-21T23:36:43Z", time);
 }
 
-// A date alone is its first second.
+// A date alone means its first second.
 std::string WithTime(const std::string& time) {
   return time.size() == 10 ? time + "T00:00:00Z" : time;
 }
@@ -164,7 +164,7 @@ class Assembling {
       DOSSIER_ASSIGN_OR_RETURN(options.previous, ReadPrevious(arguments_.previous));
     }
     assembly::Capability capability = entry_.capability;
-    // Characters and bytes are counted as they stand; providers frame tokens.
+    // Characters and bytes are counted without framing; only tokens include the provider's framing.
     if (arguments_.tokenizer == "chars" || arguments_.tokenizer == "bytes") {
       capability.tokens_per_message = capability.tokens_per_request = 0;
     }
@@ -233,7 +233,7 @@ class Assembling {
     return text + "\n";
   }
 
-  // The body as the provider gets it; keys travel in headers, never in it.
+  // Prints the body as the provider receives it; keys are in headers, never in the body.
   Status PrintRequest(const Assembled& prompt) {
     const model::Request request{.model = entry_.name, .messages = prompt.messages};
     const model::WireRequest wire =
@@ -243,7 +243,7 @@ class Assembling {
     return {};
   }
 
-  // A log that cannot be written never fails the call.
+  // Failing to write the log never fails the call.
   void WriteLog(const Assembled& prompt) {
     const auto name = assembly::PromptLog(arguments_.log_dir)
                           .Write({.session = "assemble",
@@ -263,7 +263,7 @@ class Assembling {
   std::ostream& out_;
   std::ostream& err_;
   model::Entry entry_;
-  std::string dialect_;  // in which its provider speaks
+  std::string dialect_;  // the dialect of its provider
   std::string now_;      // RFC 3339
 };
 

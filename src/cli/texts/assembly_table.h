@@ -1,4 +1,4 @@
-// An assembly report as a table for people.
+// Prints an assembly report as a table for people.
 //
 //   out << ReportTable(prompt.report);
 //
@@ -13,7 +13,7 @@
 
 namespace dossier::cli {
 
-// One line a section, then budget, cache, repairs and warnings. `report` is of schema
+// One line per section, then budget, cache, repairs and warnings. `report` has the schema
 // dossier.assembly/1; names are made safe for a terminal.
 std::string ReportTable(const Json& report);
 

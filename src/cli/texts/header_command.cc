@@ -1,5 +1,5 @@
-// header: the state of the repository as the head of a prompt. The header goes to stdout, warnings
-// to stderr.
+// header: prints the state of the repository as the head of a prompt. The header goes to stdout,
+// warnings to stderr.
 
 #include "base/clock.h"
 #include "base/text/parse.h"
@@ -35,7 +35,7 @@ Result<Clock::Wall> ReadNow(const std::string& text) {
   return *time;
 }
 
-// What the flags ask for; a mode that is none is told and counts as propose.
+// Makes the request from the flags; an unknown mode is reported and counts as propose.
 Result<HeaderRequest> MakeRequest(const HeaderArguments& arguments,
                                   std::vector<std::string>* warnings) {
   HeaderRequest request;
@@ -56,7 +56,7 @@ Result<HeaderRequest> MakeRequest(const HeaderArguments& arguments,
   return request;
 }
 
-// There is no patch outside a run, so {diffstat_md} and {patch_md} say that there is none.
+// There is no patch outside a run, so {diffstat_md} and {patch_md} say so.
 std::string TokensJson(const CollectedHeader& state) {
   JsonObject tokens;
   for (const auto& [name, value] :

@@ -29,7 +29,7 @@ constexpr int kInterrupted = 130;
 
 enum class View : std::uint8_t { kReport, kHint, kMeta, kJson, kJsonLines };
 
-// The arguments, checked.
+// The checked arguments.
 struct Plan {
   View view = View::kReport;
   inspect::Runtime runtime = inspect::Runtime::kPython;
@@ -78,7 +78,7 @@ Status SetLimits(const InspectArguments& arguments, inspect::Options* options) {
   return {};
 }
 
-// A variable as code writes it, perhaps of an object: `context`, `__vars.context`.
+// Accepts a variable as in code, also a member of an object: `context`, `__vars.context`.
 bool IsVariable(std::string_view name) {
   const auto parts = Split(name, '.');
   return std::ranges::all_of(parts, [](std::string_view part) {
@@ -200,7 +200,7 @@ class Inspecting {
     PrintTotals(totals);
   }
 
-  // `totals`: of the folder that the file was found in.
+  // `totals` belongs to the folder in which the file was found.
   void InspectFile(const std::string& path, Totals* totals) {
     auto described = Describe(path);
     if (!described) {
@@ -215,7 +215,7 @@ class Inspecting {
       failures_.push_back({path, {ErrorCode::kIo, *described->read_error}});
     }
     const std::string format(inspect::FormatName(described->format));
-    // For people a binary file is what it is called: "PNG image".
+    // People see the name of a binary file's kind: "PNG image".
     const std::string& shown = described->kind.empty() ? format : described->kind;
     for (const auto& [all, name] : {std::pair(totals, &shown), std::pair(&totals_, &format)}) {
       if (!all) continue;
@@ -316,7 +316,7 @@ class Inspecting {
     failures_.push_back({path, error});
   }
 
-  // At the end, when it is known what else was described.
+  // Printed at the end, when all other results are known.
   void PrintFailures() {
     for (const Failure& failure : failures_) {
       err_ << failure.error.message;

@@ -1,10 +1,10 @@
-// `dossier inspect`: what each file is, as text, hint, contextMeta or JSON.
+// `dossier inspect`: describes each file as text, hint, contextMeta or JSON.
 //
 //   InspectArguments arguments{.paths = {"feed.ndjson"}, .hint = true};
 //   int exit_code = RunInspect(arguments, std::cout, std::cerr);
 //
-// One field a flag; values that a person typed stay text here, so that every message about them is
-// made in one place. Thread-safety: none needed; one call a process.
+// One field per flag; values stay text as typed, so that one place makes all messages about them.
+// Thread-safety: none needed; one call per process.
 
 #ifndef DOSSIER_CLI_TEXTS_INSPECT_COMMAND_H_
 #define DOSSIER_CLI_TEXTS_INSPECT_COMMAND_H_
@@ -36,7 +36,7 @@ struct InspectArguments {
   std::string max_scan;               // --max-scan: SIZE
   std::string inside_limit = "256M";  // --inside-limit: SIZE
   std::int64_t members = 40;          // --members
-  std::int64_t threads = 0;           // --threads; 0: one a core, at most 8
+  std::int64_t threads = 0;           // --threads; 0: one per core, at most 8
   bool hash = false;                  // --hash
   bool hidden = false;                // --hidden
   bool no_ignore = false;             // --no-ignore

@@ -47,7 +47,7 @@ using sources::PackOptions;
 
 constexpr std::size_t kDefaultTop = 20;
 
-// What a word of a flag means.
+// Maps a word of a flag to its value.
 template <typename T>
 struct Choice {
   std::string_view name;
@@ -85,7 +85,7 @@ Status SetChoices(const PackArguments& arguments, PackOptions* options) {
   return Choose("--secrets", arguments.secrets, kPolicies, &options->secrets);
 }
 
-// "GLOB=N"; the glob may hold equals signs.
+// Parses "GLOB=N"; the glob may contain equals signs.
 Result<std::pair<std::string, double>> ParsePriority(const std::string& text) {
   const std::size_t equals = text.rfind('=');
   const auto value =
@@ -96,7 +96,7 @@ Result<std::pair<std::string, double>> ParsePriority(const std::string& text) {
   return std::pair{text.substr(0, equals), *value};
 }
 
-// --files-from: one path a line, or ended by NUL with -0.
+// Handles --files-from: one path per line, or NUL-terminated paths with -0.
 Status AddListed(const PackArguments& arguments, std::istream& in, PackOptions* options) {
   if (arguments.files_from.empty()) {
     if (arguments.nul && !arguments.names) {
@@ -140,7 +140,7 @@ Status ReadOrder(const PackArguments& arguments, PackOptions* options) {
   return {};
 }
 
-// A comma parts globs, as in other programs of this kind, but not within braces.
+// A comma separates globs, as in similar programs, but not within braces.
 std::vector<std::string> GlobsOf(const std::vector<std::string>& given) {
   std::vector<std::string> globs;
   for (const std::string& text : given) {
@@ -160,7 +160,7 @@ std::vector<std::string> GlobsOf(const std::vector<std::string>& given) {
   return globs;
 }
 
-// Whether each line names a file that is there, as a list that was piped in does.
+// Returns true if each line names an existing file, as in a list that was piped in.
 bool NamesFiles(std::string_view text) {
   constexpr std::size_t kLooked = 100;  // lines
   std::size_t seen = 0;
@@ -227,7 +227,7 @@ Result<PackOptions> MakeOptions(const PackArguments& arguments, const GlobalFlag
   return options;
 }
 
-// Of the project, or drawn now where it cannot be kept.
+// Returns the boundary of --seed, else the project's, or a random one if none can be stored.
 std::string Boundary(const PackArguments& arguments, PackedFiles* packed) {
   if (arguments.seed) {
     return assembly::MakeBoundary(static_cast<std::uint64_t>(*arguments.seed), 0);
@@ -247,7 +247,7 @@ void Report(const PackArguments& arguments, const PackedFiles& packed, std::stri
   if (!flags.quiet) err << sources::PackTable(packed, arguments.budget, encoding);
 }
 
-// What is piped in, as a file named stdin; no file where nothing is to be packed from there.
+// Packs piped input as a file named stdin; no file if there is nothing to pack.
 class PipedText {
  public:
   // Errors: kUsage (- beside other paths), kTimeout (a pipe that stays silent), kIo.
@@ -284,7 +284,7 @@ class PipedText {
   std::string path_;
 };
 
-// The text, unless it went to a file, or what was asked for instead.
+// Prints the text, unless it went to a file, or what was requested instead.
 void Print(const PackArguments& arguments, const PackedFiles& packed,
            const sources::FencedText& text, std::ostream& out) {
   const auto kind = Terminal::Detect().out;
@@ -316,7 +316,7 @@ Status RunPack(const PackArguments& given, Context& context) {
     DOSSIER_RETURN_IF_ERROR(WriteOutput(arguments.manifest, {sources::WriteManifest(packed)}));
   }
   if (!arguments.out.empty()) {
-    // It can be packed again, so nothing waits for the disk.
+    // A pack can be made again, so it is not synced to disk.
     if (Status put =
             WriteOutput(arguments.out, text.Parts(), {.durability = Durability::kSurvivesCrash});
         !put) {

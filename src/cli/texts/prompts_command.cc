@@ -1,4 +1,4 @@
-// prompts: the layouts and templates that are in force, checked, compared and copied.
+// prompts: lists, checks, compares and copies the layouts and templates in use.
 
 #include "assembly/layout/check.h"
 #include "assembly/layout/lookup.h"
@@ -17,15 +17,15 @@ namespace dossier::cli {
 namespace {
 
 struct PromptsArguments {
-  std::string name;  // of show, diff, copy: "recursion/system.md", "recursion.small"
-  std::vector<std::string> folders;  // of check
+  std::string name;  // for show, diff, copy: "recursion/system.md", "recursion.small"
+  std::vector<std::string> folders;  // for check
   std::string layouts_dir;
-  bool json = false;  // of list and check
+  bool json = false;  // for list and check
 };
 
 using assembly::Asset;
 
-// A layout or template by the name a person writes, with or without folder and ending.
+// A layout or template by the name a person writes, with or without folder and extension.
 struct Named {
   std::string prefix, file;  // "layouts/", "recursion.small.yaml"
 };
@@ -92,7 +92,7 @@ class Prompts {
     return {};
   }
 
-  // One line a file; kConfig if one is broken.
+  // Prints one line per file; returns kConfig if one is broken.
   Status Check() {
     std::size_t broken = 0;
     JsonArray list;
@@ -113,7 +113,7 @@ class Prompts {
     return MakeError(ErrorCode::kConfig, "{} of the layouts and templates cannot be used", broken);
   }
 
-  // The override against the built-in; kCheckFailed if they differ.
+  // Compares the override with the built-in; kCheckFailed if they differ.
   Status Diff() {
     DOSSIER_ASSIGN_OR_RETURN(const Named named, FindNamed(arguments_.name, folders_));
     DOSSIER_ASSIGN_OR_RETURN(const Asset asset, ReadNamed(named, folders_));
@@ -128,7 +128,7 @@ class Prompts {
     return MakeError(ErrorCode::kCheckFailed, "{} differs from the built-in file", asset.path);
   }
 
-  // Into the user's folder, never over a file.
+  // Copies into the user's folder, and never overwrites a file.
   Status Copy() {
     DOSSIER_ASSIGN_OR_RETURN(const Named named, FindNamed(arguments_.name, folders_));
     DOSSIER_ASSIGN_OR_RETURN(const auto built_in,
@@ -156,7 +156,7 @@ class Prompts {
   std::ostream& out_;
 };
 
-// Of `check DIR…`: those folders only.
+// For `check DIR…`, returns only those folders.
 Result<assembly::AssetFolders> FoldersOf(const PromptsArguments& arguments) {
   if (arguments.folders.empty()) return AllAssetFolders(arguments.layouts_dir);
   assembly::AssetFolders folders;
@@ -175,7 +175,7 @@ Status RunPrompts(const PromptsArguments& given, Context& context) {
 
 Status RunCheck(const PromptsArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, FoldersOf(given));
-  // The object is there whatever comes of it, and names what is broken.
+  // The object is printed in any case and names what is broken.
   context.failure = FailureForm::kText;
   return Prompts(given, std::move(folders), context.out).Check();
 }

@@ -1,4 +1,4 @@
-// tokens: how many tokens files, folders or stdin are, the longest prefix that fits, a gate.
+// tokens: counts tokens of files, folders or stdin, finds the longest prefix that fits, a gate.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -124,7 +124,7 @@ class Counting {
         {"path", path}, {"code", ErrorName(error.code)}, {"message", Redact(error.message)}});
   }
 
-  // A pipe that a shell made for `<(command)` is read; one that lies in a folder may never end.
+  // A pipe made by a shell for `<(command)` is read; a pipe in a folder may never end.
   static Result<std::string> ReadNamed(const std::string& path) {
     struct stat info{};
     const bool odd = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
@@ -135,7 +135,7 @@ class Counting {
     return ReadNamedFile(path);
   }
 
-  // On a terminal nothing of a name or a text acts on it.
+  // Makes names and texts safe for a terminal.
   std::string Shown(std::string_view text) const {
     return terminal_ ? utf8::CleanForTerminal(text) : std::string(text);
   }
@@ -204,7 +204,7 @@ class Counting {
     }
     if (files_.size() > 1 || (files_.empty() && failed_ == 0)) out_ << total_ << "  total\n";
     if (!counter_->exact() && !arguments_.tree) {
-      // The counter without a vocabulary has no name that says more.
+      // The counter without a vocabulary has no more specific name.
       const bool named = counter_->name() != "estimate";
       err_ << fmt::format("estimates by {}, within {:.0f} %\n",
                           named ? counter_->name() : "the length of the text",
@@ -228,7 +228,7 @@ class Counting {
          << '\n';
   }
 
-  // Every folder with the files below it, the largest first among those beside it.
+  // Every folder with the files below it; siblings are sorted largest first.
   struct Node {
     std::int64_t tokens = 0;
     std::map<std::string, Node> below;

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t kMaxQuestion = 600;  // characters
 
-// On one line: a name in the question cannot put another question below it. The end of the input is
-// no answer, and so no.
+// Asks on one line, so that a name in the question cannot fake another question below it. The end
+// of input is not an answer and counts as no.
 Result<bool> Ask(std::string_view question, std::ostream& err,
                  DefaultAnswer otherwise = DefaultAnswer::kNo) {
   const bool yes = otherwise == DefaultAnswer::kYes;
@@ -51,7 +51,7 @@ class Guard {
     DOSSIER_ASSIGN_OR_RETURN(const auto known, store_.Find(real));
     if (known && known->sha256 == Sha256Hex(question.file.bytes)) return {};
     Explain(question, known);
-    // Not by -y: who says yes to everything has not read this file.
+    // Not affected by -y: a user who says yes to everything has not read this file.
     bool trusted = false;
     if (MayAsk(flags_)) {
       DOSSIER_ASSIGN_OR_RETURN(trusted, Ask("Trust " + question.file.path + "?", err_));

@@ -1,4 +1,4 @@
-// The flags of commands whose prompts hold memory: --memory[=STORE], --memory-branch, --no-memory.
+// Flags of commands whose prompts include memory: --memory[=STORE], --memory-branch, --no-memory.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const PromptMemory memory,
 //                            OpenPromptMemory(arguments.memory, config, MemoryNeed::kWritten));
@@ -26,21 +26,21 @@ namespace dossier::cli {
 using app::MemoryNeed;
 using app::PromptMemory;
 
-// No file can be meant by it.
+// A value that no file can have.
 inline constexpr std::string_view kAnyStore = ".";
 
 struct MemoryFlags {
-  std::string store;  // "": --memory is not given; kAnyStore: without a name
+  std::string store;  // "": no --memory; kAnyStore: --memory without a name
   std::string branch;
   bool off = false;
 };
 
-// On by --memory, or by memory.enabled of the configuration; --no-memory beats both.
+// Memory is on with --memory or memory.enabled in the configuration; --no-memory overrides both.
 // Errors: kUsage (flags that exclude each other), kConfig, those of memory::Store::Open.
 Result<PromptMemory> OpenPromptMemory(const MemoryFlags& flags, const config::Config& config,
                                       MemoryNeed need);
 
-// Times that flags of memory commands name, and where its store lies.
+// Times in flags of memory commands, and the location of the store.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto clock, ClockOf(arguments.now));
 //
@@ -50,14 +50,14 @@ using app::CallLogOf;
 using app::MemoryStorePath;
 using app::StoreOptionsOf;
 
-// A clock that always says `now`, for --now; "": the machine's. Errors: kUsage with the flag.
+// Returns a clock fixed at `now`, for --now; "": the machine's clock. Errors: kUsage with the flag.
 Result<std::shared_ptr<const Clock>> ClockOf(const std::string& now);
 
-// RFC 3339, or a day alone: its begin or its end. Errors: kUsage with `flag`.
+// Reads RFC 3339, or a date alone as its begin or end. Errors: kUsage with `flag`.
 enum class DayEdge : std::uint8_t { kBegin, kEnd };
 Result<memory::Micros> ReadMoment(std::string_view flag, const std::string& text, DayEdge edge);
 
-// app/memory_setup.h with the flags of a command.
+// Applies app/memory_setup.h to the flags of a command.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const memory::Summarizer summarizer,
 //                            OpenSummarizer(flags, settings, config, global, say, cancel));

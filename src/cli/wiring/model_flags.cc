@@ -10,7 +10,7 @@
 namespace dossier::cli {
 namespace {
 
-// K=V, V as JSON where it is JSON, else as text.
+// Parses K=V; V is JSON if it parses as such, else text.
 Result<JsonObject> ParseParams(const std::vector<std::string>& params) {
   JsonObject out;
   for (const std::string& param : params) {
@@ -79,9 +79,9 @@ namespace {
 
 Result<std::string> Offer(const GlobalFlags& flags, const app::FirstUse& found,
                           const CancelToken& cancel) {
-  // Not the stream of messages: a progress line has no place in a log file.
+  // Not the message stream: a progress line must not go into a log file.
   std::ostream& err = std::cerr;
-  // Who has pressed Ctrl-C wants to be asked nothing more.
+  // A user who has pressed Ctrl-C wants no question.
   if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
   for (const model::LocalServer& server : found.servers) {
     if (server.models.empty()) continue;
@@ -119,7 +119,7 @@ namespace {
 
 std::string Megabytes(std::uint64_t bytes) { return GroupDigits(bytes / 1'000'000) + " MB"; }
 
-// "[######......] 52 %  581 MB of 1,117 MB  95 MB/s  6 s left"; `seconds` since the start.
+// Returns "[######......] 52 %  581 MB of 1,117 MB  95 MB/s  6 s left"; `seconds` since the start.
 std::string PullLine(const model::PullProgress& progress, double seconds) {
   constexpr std::uint64_t kWidth = 20;
   if (progress.total == 0) return fmt::format("{}", Megabytes(progress.done));
@@ -130,7 +130,7 @@ std::string PullLine(const model::PullProgress& progress, double seconds) {
       "[{}{}] {:>3.0f} %  {} of {}", std::string(filled, '#'), std::string(kWidth - filled, '.'),
       100.0 * static_cast<double>(done) / static_cast<double>(progress.total), Megabytes(done),
       Megabytes(progress.total));
-  // What was here before says nothing about the rate.
+  // Data from an earlier download says nothing about the rate.
   const std::uint64_t fetched = done - std::min(done, progress.resumed);
   if (seconds < 0.5 || fetched == 0) return line;
   const double rate = static_cast<double>(fetched) / seconds;
@@ -177,7 +177,7 @@ Status PullDefaultModel(const std::string& data, const CancelToken& cancel, std:
   auto pulled = model::PullWeights(source, data, options, cancel);
   view.End();
   DOSSIER_RETURN_IF_ERROR(pulled);
-  // The runtime too, so that the first question needs no network.
+  // Also downloads the runtime, so that the first question needs no network.
   DOSSIER_ASSIGN_OR_RETURN(const model::LocalRuntime runtime,
                            model::EnsureRuntime(data, SayTo(err), cancel));
   const bool present = pulled->outcome == model::PullResult::Outcome::kPresent;

@@ -1,4 +1,4 @@
-// The flags that every command with a model has, and what they open.
+// The flags of every command that uses a model, and the functions that open it.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(OpenedModel model, OpenModel(flags, say, cancel));
 
@@ -29,26 +29,26 @@ using app::LoadModelData;
 using app::ModelData;
 using app::OpenedModel;
 
-// The settings, and the texts of flags that are read before anything is opened.
+// The settings, and the texts of flags that are parsed before anything is opened.
 struct ModelFlags : app::ModelSettings {
   std::vector<std::string> params;  // K=V
   std::string timeout = "300s", idle_timeout = "60s";
 };
 
-// The texts read. Errors: kUsage with the flag.
+// Parses the texts. Errors: kUsage with the flag.
 Result<app::ModelSettings> SettingsOf(const ModelFlags& flags);
 
-// `flags` with what they leave open taken from the configuration: flag > DOSSIER_ variable > files.
-// Errors: as app::ApplyConfig.
+// Returns `flags` with unset ones from the configuration: flag > DOSSIER_ variable > files. Errors:
+// as app::ApplyConfig.
 Result<ModelFlags> WithConfig(ModelFlags flags, const config::Config& config,
                               const GlobalFlags& global);
 
-// `say` gets progress lines for stderr. Errors: as app::OpenModel; kUsage for a bad flag.
+// `say` receives progress lines for stderr. Errors: as app::OpenModel; kUsage for a bad flag.
 Result<OpenedModel> OpenModel(const ModelFlags& flags,
                               const std::function<void(std::string_view)>& say,
                               const CancelToken& cancel);
 
-// app/open_model.h with the flags of a command: the same for `chat` and `conversations
+// Applies app/open_model.h to the flags of a command, the same way for `chat` and `conversations
 // compact`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model,
@@ -58,24 +58,24 @@ Result<OpenedModel> OpenModel(const ModelFlags& flags,
 
 using app::LimitsOf;
 
-// With -v `say` is told which model it is and why. Errors: as SettingsOf and app::OpenChatModel.
+// With -v `say` reports the model and the reason. Errors: as SettingsOf and app::OpenChatModel.
 Result<driver::BoundModel> OpenChatModel(const ModelFlags& flags, const config::Config& config,
                                          const GlobalFlags& global,
                                          const std::function<void(std::string_view)>& say,
                                          const CancelToken& cancel);
 
-// What a person is asked where no model is there yet: a server of this machine, else the local
-// model.
+// Lets a person choose a first model when there is none yet: a server on this machine, else the
+// local model.
 //
 //   settings.first_use = OfferFirstUse(flags);
 //
 // Thread-safety: none needed.
 
-// Empty where nobody can be asked and nothing may be fetched: then the error says what to type. It
-// asks on the terminal; with -y nothing is asked and the answer is yes.
+// Empty if nobody can be asked and nothing may be fetched; the error then says what to type. It
+// asks on the terminal; with -y it does not ask and the answer is yes.
 decltype(app::ModelSettings::first_use) OfferFirstUse(const GlobalFlags& flags);
 
-// Fetching a model for a person: how far it is, and the local model as a whole.
+// Downloads a model for a person: shows progress, and sets up the local model.
 //
 //   PullView view(Terminal::Detect(), err);
 //   options.progress = [&view](const model::PullProgress& progress) { view.Show(progress); };
@@ -83,7 +83,7 @@ decltype(app::ModelSettings::first_use) OfferFirstUse(const GlobalFlags& flags);
 //
 // Thread-safety: none needed; PullProgress comes from one thread.
 
-// How far a download is: one line that is written over on a terminal, a line every tenth in a pipe.
+// Shows download progress: one line updated on a terminal, a line every tenth in a pipe.
 class PullView {
  public:
   PullView(const Terminal& terminal, std::ostream& err) : terminal_(terminal), err_(err) {}
@@ -98,11 +98,11 @@ class PullView {
   bool line_open_ = false;
 };
 
-// Prints each line with the program's name.
+// Prints each line with the program's name in front.
 model::Say SayTo(std::ostream& err);
 
-// The default weights and what runs them, so that the first question needs no network. Says on
-// `out` what is there then. Errors: as PullWeights and EnsureRuntime.
+// Downloads the default weights and their runtime, so that the first question needs no network.
+// Reports on `out` what exists then. Errors: as PullWeights and EnsureRuntime.
 Status PullDefaultModel(const std::string& data_folder, const CancelToken& cancel,
                         std::ostream& out, std::ostream& err);
 

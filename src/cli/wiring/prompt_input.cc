@@ -25,11 +25,11 @@
 namespace dossier::cli {
 namespace {
 
-constexpr Millis kSlice{100};  // how soon a Ctrl-C is seen
+constexpr Millis kSlice{100};  // how quickly Ctrl-C is noticed
 
 using Warn = std::function<void(std::string_view)>;
 
-// At first with a warning, where the pipe is silent. `limit` 0: for ever.
+// Warns first if the pipe is silent. A `limit` of 0 means for ever.
 Result<InputStream::Ready> WaitWithWarning(InputStream& in, Millis limit, const Warn& warn,
                                            const CancelToken& cancel) {
   const auto wait = [&](Millis time) {
@@ -49,7 +49,7 @@ tl::unexpected<Error> SilentError(Millis limit) {
                    limit.count());
 }
 
-// Reads to the end; warns once if the pipe is silent at first, fails when it stays so.
+// Reads to the end; warns once if the pipe is silent at first, and fails if it stays so.
 class Reader {
  public:
   Reader(const PromptRequest& request, InputStream& in, const Warn& warn, const CancelToken& cancel)
@@ -192,7 +192,7 @@ tl::unexpected<Error> NoText(std::string_view place, std::string_view bytes) {
                    "{} is neither text nor an image (PNG, JPEG, GIF, WebP)", place);
 }
 
-// As UTF-8. A text that is no UTF-8 is in an encoding that is guessed, and told.
+// Converts to UTF-8. For a text that is not UTF-8 it guesses the encoding and says so.
 Result<std::string> TextOf(std::string_view place, std::string_view bytes,
                            std::vector<std::string>* warnings) {
   if (bytes.starts_with("%PDF-")) return NoText(place, bytes);
@@ -211,7 +211,7 @@ Result<std::string> TextOf(std::string_view place, std::string_view bytes,
   }
   std::string text;
   const inspect::DecodeStats stats = inspect::Decode(kind, bytes, inspect::LastBytes::kYes, &text);
-  // A program may look like two bytes a character; no text holds a zero, or what is none of them.
+  // A program may look like a two-byte encoding, but no text has a zero or an invalid code unit.
   const bool guessed = guess.bom_bytes == 0;
   if (text.find('\0') != text.npos || (guessed && stats.invalid > 0)) return NoText(place, bytes);
   if (inspect::IsLegacy(kind)) {
@@ -237,7 +237,7 @@ bool IsRegularFile(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
-// What stands behind an @, up to a space or within quotes; `at` moves behind it.
+// Reads what follows an @, up to a space or within quotes; moves `at` past it.
 std::string_view TakeMention(std::string_view line, std::size_t* at) {
   const bool quoted = *at < line.size() && line[*at] == '"';
   const std::size_t begin = *at + (quoted ? 1 : 0);
@@ -285,7 +285,7 @@ std::vector<std::string> MentionedFiles(std::string_view line) {
     if (!starts_word) continue;
     std::string_view name = TakeMention(line, &at);
     std::string path = Expanded(name);
-    // "see @notes.txt, please": the comma is the sentence's.
+    // "see @notes.txt, please": the comma belongs to the sentence.
     while (!name.empty() && !IsRegularFile(path) &&
            std::string_view(".,;:!?)").find(name.back()) != std::string_view::npos) {
       name.remove_suffix(1);

@@ -1,11 +1,11 @@
-// A prompt from the command line, from stdin, or from both; for every command that takes one.
+// Reads a prompt from the command line, from stdin, or from both, for every command with a prompt.
 //
 //   StdinStream in;
 //   DOSSIER_ASSIGN_OR_RETURN(const PromptInput input,
 //       ReadPromptInput({.prompt = "review this", .timeout = flags_timeout}, in, warn));
 //   Send(input.text);        // "review this\n" and what came through the pipe
 //
-// Thread-safety: one reader of stdin a process.
+// Thread-safety: one reader of stdin per process.
 
 #ifndef DOSSIER_CLI_WIRING_PROMPT_INPUT_H_
 #define DOSSIER_CLI_WIRING_PROMPT_INPUT_H_
@@ -31,16 +31,16 @@ namespace dossier::cli {
 inline constexpr Millis kSilenceBeforeWarning{200};
 inline constexpr Millis kTimeoutWithPrompt{60'000};
 
-// Where stdin comes from; tests give a scripted one.
+// The source of stdin; tests supply a scripted one.
 class InputStream {
  public:
   enum class Ready { kYes, kNo, kClosed };  // kClosed: there is no stdin at all
 
   virtual ~InputStream() = default;
   virtual bool IsTerminal() const = 0;
-  // Waits until bytes or the end are there; at most `limit`, unset: for ever.
+  // Waits until bytes or the end are available, at most `limit` (unset: for ever).
   virtual Result<Ready> Wait(std::optional<Millis> limit, const CancelToken& cancel) = 0;
-  // The next bytes; "" at the end.
+  // Returns the next bytes; "" at the end.
   virtual Result<std::string> Read() = 0;
 };
 
@@ -56,10 +56,10 @@ struct PromptRequest {
   enum class Stdin { kAuto, kNever };            // kNever: --no-stdin
   enum class Trim { kFinalNewline, kBothEnds };  // kBothEnds: --compat
 
-  std::optional<std::string> prompt;  // "-" is stdin, always
+  std::optional<std::string> prompt;  // "-" always means stdin
   Stdin stdin_use = Stdin::kAuto;
   Trim trim = Trim::kFinalNewline;
-  std::optional<Millis> timeout;  // --stdin-timeout; 0 is for ever
+  std::optional<Millis> timeout;  // --stdin-timeout; 0 means for ever
 };
 
 struct PromptInput {
@@ -67,30 +67,30 @@ struct PromptInput {
   enum class From { kPrompt, kStdin, kBoth, kNothing } from = From::kNothing;
 };
 
-// Errors: kTimeout (stdin stayed silent; exit 7), kUsage with the byte offset for what is not
-// UTF-8, kCancelled, kIo. No prompt and no stdin is no error here: `from` is kNothing.
+// Errors: kTimeout (no input on stdin; exit 7), kUsage with the byte offset for invalid UTF-8,
+// kCancelled, kIo. No prompt and no stdin is not an error: `from` is kNothing.
 Result<PromptInput> ReadPromptInput(const PromptRequest& request, InputStream& in,
                                     const std::function<void(std::string_view)>& warn,
                                     const CancelToken& cancel = {});
 
-// Whether a descriptor is a pipe, a socket or a file: what somebody may have put a text into.
+// Returns true for a pipe, a socket or a file: somebody may have put text into it.
 bool IsPiped(int fd);
-// Whether it is one, and has bytes right now that nobody has read.
+// Returns true if it is one and has unread bytes right now.
 bool HoldsUnreadBytes(int fd);
-// Whether stdin is piped and may be read, though no "-" names it. It may be empty.
+// Returns true if stdin is piped and may be read although no "-" names it. It may be empty.
 bool StdinIsPiped(const GlobalFlags& flags);
-// Whether it has bytes, too: waits until some are there or it ends, and warns of silence as
-// ReadPromptInput does. Errors: kTimeout (60 s without --stdin-timeout), kUsage, kCancelled, kIo.
+// Returns true if it also has bytes: waits for some or for the end, and warns of silence like
+// ReadPromptInput. Errors: kTimeout (60 s without --stdin-timeout), kUsage, kCancelled, kIo.
 Result<bool> StdinHoldsText(const GlobalFlags& flags, const CancelToken& cancel, std::ostream& err);
 
-// Files and addresses that a person named, for one message: texts and images.
+// Reads files and addresses that a person named for one message: texts and images.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Attachments found,
 //                            ReadAttachments({"notes.txt", "plan.png"}, {.network = …}, cancel));
 //
-// What a file is, its content tells. Texts come in any encoding that `inspect` knows; images are
-// PNG, JPEG, GIF and WebP. An address is fetched because it was named, once, up to a size, and
-// never another one that it leads to. Thread-safety: a function over files and the network.
+// The content decides what a file is. Texts may have any encoding that `inspect` knows; images are
+// PNG, JPEG, GIF and WebP. Only a named address is fetched, once and up to a size limit; redirects
+// to other addresses are not followed. Thread-safety: a function over files and the network.
 
 inline constexpr std::uint64_t kMaxAttachment = 16 << 20;  // bytes of one file or address
 
@@ -104,12 +104,12 @@ struct Attachments {
 };
 
 // `places`: paths, addresses, and `-` for stdin. Errors: kNotFound, kTooLong, kInvalidArgument (a
-// folder, a file that is neither text nor image), kIo, those of ReadNamedPlace.
+// folder, or a file that is neither text nor image), kIo, those of ReadNamedPlace.
 Result<Attachments> ReadAttachments(const std::vector<std::string>& places, Network network,
                                     const CancelToken& cancel);
 
-// The files that a typed line names: `@PATH`, `@"PATH WITH SPACES"`, `@~/PATH`, `@https://…`, where
-// there is such a file. An @ in front of anything else is text.
+// Returns the files named in a typed line: `@PATH`, `@"PATH WITH SPACES"`, `@~/PATH`, `@https://…`,
+// if they exist. An @ before anything else is text.
 std::vector<std::string> MentionedFiles(std::string_view line);
 
 }  // namespace dossier::cli

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Ready = InputStream::Ready;
 
-// Silence and bytes in turn; time passes only here.
+// Alternates silence and bytes; time passes only here.
 class ScriptedStream final : public InputStream {
  public:
   struct Step {
@@ -165,7 +165,7 @@ class AttachmentsTest : public ::testing::Test {
   TempFolder temp_ = *TempFolder::Make();
 };
 
-// FLT-48: the content says what a file is, not its name.
+// FLT-48: the content of a file, not its name, decides what it is.
 TEST_F(AttachmentsTest, AreTextsAndImages) {
   const auto text = Read(Put("photo.png", "no photo\n"));
   ASSERT_THAT(text, Succeeds());
@@ -206,7 +206,7 @@ TEST_F(AttachmentsTest, ThatAreNeitherAreRefusedByName) {
   EXPECT_THAT(Read(temp_.path() + "/none"), FailsWith(ErrorCode::kNotFound, "none"));
 }
 
-// FLT-48: once, up to a size, and never where it leads to.
+// FLT-48: fetched once, up to a size, without following it to other addresses.
 TEST_F(AttachmentsTest, AnAddressIsFetchedUpToASize) {
   int asked = 0;
   const auto listener = HttpListener::Start({}, [&](auto exchange) {

@@ -1,5 +1,5 @@
-// Makes the parts of a run beside its model from flags and trust: layouts and the makers of their
-// sections, the agents of a repository, context commands.
+// Makes the parts of a run other than its model from flags and trust: layouts and their section
+// makers, the agents of a repository, context commands.
 //
 //   options.makers = SectionMakersFor({.flags = flags, .cancel = cancel, .err = err, .now = {}});
 //   DOSSIER_ASSIGN_OR_RETURN(const sources::AgentsConfig agents, LoadAgents(flags, err));
@@ -31,30 +31,30 @@ namespace dossier::cli {
 struct SectionMakerSetting {
   GlobalFlags flags;
   CancelToken cancel;
-  std::ostream& err;  // for warnings; outlives the makers
-  std::string now;    // RFC 3339; "": the time of each call
+  std::ostream& err;  // for warnings; must outlive the makers
+  std::string now;    // RFC 3339; "": use the time of each call
 };
 
 driver::SectionMakers SectionMakersFor(const SectionMakerSetting& setting);
 
-// What `dossier.yml` and `agentnet.edn` say about agents and the header. All layers, with trust (as
-// LoadConfig). Errors: kConfig, kRefused.
+// Reads what `dossier.yml` and `agentnet.edn` say about agents and the header, in all layers, with
+// trust (as LoadConfig). Errors: kConfig, kRefused.
 Result<sources::AgentsConfig> LoadAgents(const GlobalFlags& flags, std::ostream& err);
-// Which tasks recorded runs have merged, for the header of the current folder's repository.
+// Returns the tasks merged by recorded runs, for the header of the current folder's repository.
 sources::DoneTasks DoneTasksOf(const sources::AgentsConfig& config);
-// The same over a configuration that is loaded already.
+// Does the same for a configuration that is already loaded.
 Result<sources::AgentsConfig> LoadAgents(const GlobalFlags& flags, const config::Config& config,
                                          std::ostream& err);
 
 using app::AllAssetFolders;
 using app::NamedAssetFolder;
 
-// Errors: also kRefused for layouts or prompts of a project that is not trusted.
+// Errors: also kRefused for layouts or prompts of an untrusted project.
 inline Result<assembly::AssetFolders> AssetFoldersFor(const std::string& layouts_dir,
                                                       const GlobalFlags& flags, std::ostream& err) {
   return app::AssetFoldersFor(layouts_dir, DecideBy(flags, err));
 }
-// Both. Errors: as AssetFoldersFor.
+// Returns both. Errors: as AssetFoldersFor.
 Result<driver::LayoutSources> LayoutSourcesFor(const GlobalFlags& flags, const CancelToken& cancel,
                                                std::ostream& err);
 

@@ -1,9 +1,9 @@
-// The JSON Schema that a reply has to match: of a flag, else of the configuration.
+// Chooses the JSON Schema that a reply must match: from a flag, else from the configuration.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto schema, ChooseSchema({.file = "review.json"}, config, …));
 //   if (schema) Say(model::DescribeSchema(schema->schema));
 //
-// Thread-safety: pure functions but for the files that they read.
+// Thread-safety: pure functions, except for the files that they read.
 
 #ifndef DOSSIER_CLI_WIRING_SCHEMA_CHOICE_H_
 #define DOSSIER_CLI_WIRING_SCHEMA_CHOICE_H_
@@ -26,8 +26,8 @@ struct SchemaFlags {
 };
 void AddSchemaFlags(Flags flags, std::string help, SchemaFlags* to);
 
-// nullopt if nobody asks for one. A relative file of the flag is looked for in the working folder,
-// .dossier and .cllm. Errors: as SchemaSource.
+// Returns nullopt if no schema is requested. A relative file from the flag is looked up in the
+// working folder, .dossier and .cllm. Errors: as SchemaSource.
 Result<std::optional<model::FoundSchema>> ChooseSchema(const SchemaFlags& flags,
                                                        const config::Config& config,
                                                        const GlobalFlags& global,

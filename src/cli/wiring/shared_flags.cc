@@ -131,7 +131,7 @@ void AddSandboxFlags(const Flags& flags, SandboxFlags* to) {
 
 namespace {
 
-// The values of a flag as they are typed; those that are not given are none.
+// The values of a flag as typed; there is none if the flag was not given.
 struct ValueWords {
   std::vector<std::string> operator()(const bool* value) const { return OfSwitch(*value); }
   std::vector<std::string> operator()(const std::optional<bool>* value) const {
@@ -244,7 +244,7 @@ Result<std::uint64_t> ReadSizeFlag(std::string_view flag, const std::string& tex
 
 namespace {
 
-// All but the last, "binary", which nobody can ask for.
+// Returns all but the last, "binary", which cannot be requested.
 std::vector<std::string> EncodingNames() {
   const std::vector<std::string_view> names = inspect::EncodingNames();
   return {names.begin(), names.end() - 1};
@@ -317,7 +317,7 @@ Flag& AddStoreFlag(Flags flags, std::string* store) {
 
 Status CheckStoreFlag(const std::string& store) {
   if (!store::IsPostgresAddress(store)) {
-    // What was given is not repeated: it may hold a password.
+    // The value is not repeated: it may contain a password.
     return MakeError(ErrorCode::kUsage,
                      "--store: a store that machines share is named postgresql://HOST/DATABASE; "
                      "what was given does not begin with postgresql://");

@@ -1,4 +1,4 @@
-// Flags that several commands take: one declaration each.
+// Flags that several commands share: each is declared once.
 //
 //   AddModelFlags(flags, &to.model);
 //   AddContentFlags(flags.In("Contexts"), &to.content);
@@ -26,13 +26,13 @@
 namespace dossier::cli {
 
 inline constexpr ValueKind kShellCommand{"CMD"};
-// The flags that say what a file is, where `inspect` and `ask` would find out: one declaration.
+// Flags that describe a file, overriding what `inspect` and `ask` would detect.
 //
 //   DOSSIER_RETURN_IF_ERROR(ApplyContentFlags(arguments.content, &options));
 //
-// Errors: kUsage, each naming the flag and its values. Thread-safety: none needed.
+// Errors: kUsage, naming the flag and its values. Thread-safety: none needed.
 
-// Values as a person typed them; empty: found out.
+// Values as typed; empty: detect it.
 struct ContentFlags {
   std::string format;            // --format
   std::string encoding;          // --encoding
@@ -43,7 +43,7 @@ struct ContentFlags {
 
 Status ApplyContentFlags(const ContentFlags& flags, inspect::Options* options);
 
-// The flags of all commands that run code.
+// The flags of every command that runs code.
 
 struct SandboxFlags {
   std::string mode = "strict";
@@ -62,14 +62,13 @@ struct SandboxChoice {
 // Errors: kUsage naming the flag and its value.
 Result<SandboxChoice> ParseSandboxFlags(const SandboxFlags& flags);
 
-// Flags that are a time or a size: their texts, read with the flag's name in front of what is
-// wrong.
+// Flags whose value is a time or a size: parses their text and names the flag in errors.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(options.deadline, ReadTimeFlag("--timeout", flags.timeout));
 //
 // Errors: kUsage with flag and text. Thread-safety: pure functions.
 
-// Whether 0 is a value like any other, or nonsense: a limit that lets nothing through.
+// Decides if 0 is a valid value, or an error because such a limit lets nothing through.
 enum class Zero { kRefused, kTaken };
 
 Result<Millis> ReadTimeFlag(std::string_view flag, const std::string& text,
@@ -77,45 +76,45 @@ Result<Millis> ReadTimeFlag(std::string_view flag, const std::string& text,
 Result<std::uint64_t> ReadSizeFlag(std::string_view flag, const std::string& text,
                                    Zero zero = Zero::kRefused);
 
-// The limits of a whole run, as `agents run` and `research run` take them. Unset: none.
+// The limits of a whole run, for `agents run` and `research run`. Unset: no limit.
 struct LimitFlags {
   std::optional<double> max_cost;  // USD
   std::optional<std::int64_t> max_tokens, max_seconds;
-  std::vector<std::string> prices;  // as ModelFlags::prices
+  std::vector<std::string> prices;  // like ModelFlags::prices
 };
 void AddLimitFlags(const Flags& flags, LimitFlags* limits);
 
 void AddModelFlags(const Flags& flags, ModelFlags* to);
-// Those of them that say how to reach a model: address, key, retries, recordings.
+// Adds only the flags about reaching a model: address, key, retries, recordings.
 void AddConnectionFlags(const Flags& flags, ModelFlags* to);
-// `--price`, for every command with a limit of cost.
+// Adds `--price`, for every command with a cost limit.
 void AddPriceFlag(Flags flags, std::vector<std::string>* prices);
-// `--base-url` and `--key-env` alone, for one model.
+// Adds only `--base-url` and `--key-env`, for one model.
 void AddEndpointFlags(Flags flags, std::string* base_url, std::string* key_env);
-// `--script` alone, of commands whose models are named elsewhere.
+// Adds only `--script`, for commands whose models are named elsewhere.
 void AddScriptFlag(Flags flags, std::string* script);
 
-// How these flags are typed for another command that has them, too: only those that differ from
-// their defaults, paths absolute, so that the line means the same in any folder.
+// Returns these flags as words for another command that has them: only those that differ from their
+// defaults, with absolute paths, so that the line works in any folder.
 std::vector<std::string> WordsOf(const ModelFlags& model, const SandboxFlags& sandbox);
-// server::WorkspaceOptions::ask_line of a server with these flags.
+// Returns server::WorkspaceOptions::ask_line for a server with these flags.
 std::vector<std::string> AskLineOf(ModelFlags model, const SandboxFlags& sandbox);
 
-// `--store`, the shared store of several machines.
+// Adds `--store`, the shared store of several machines.
 Flag& AddStoreFlag(Flags flags, std::string* store);
-// Errors: kUsage where `store` names no shared store, or holds a password.
+// Errors: kUsage if `store` is not a shared store or contains a password.
 Status CheckStoreFlag(const std::string& store);
 
-// What a file is, where `inspect` and `ask` would find out.
+// Adds the flags that describe a file, overriding what `inspect` and `ask` would detect.
 void AddContentFlags(Flags flags, ContentFlags* to);
-// --memory[=STORE], --memory-branch, --no-memory. STORE stands behind "=", so that a word behind
+// Adds --memory[=STORE], --memory-branch, --no-memory. STORE follows "=", so that a word after
 // --memory is never taken for it.
 void AddMemoryFlags(Flags flags, MemoryFlags* to);
-// --exec, --context-jobs, --context-timeout.
+// Adds --exec, --context-jobs, --context-timeout.
 void AddExecFlags(Flags flags, std::string help, ContextFlags* to);
-// The same, and -D.
+// Adds the same, and -D.
 void AddContextFlags(const Flags& flags, ContextFlags* to);
-// Of all commands that run code.
+// Adds the flags of every command that runs code.
 void AddSandboxFlags(const Flags& flags, SandboxFlags* to);
 
 }  // namespace dossier::cli

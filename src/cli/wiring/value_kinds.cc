@@ -24,7 +24,7 @@
 namespace dossier::cli {
 namespace {
 
-// Without power keys: completing a word must do nothing that a file asks for.
+// Ignores power keys: completing a word must do nothing that a file requests.
 std::optional<config::Config> LoadQuietly(const GlobalFlags& flags) {
   const auto request = MakeLoadRequest(flags);
   if (!request) return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<config::Config> LoadQuietly(const GlobalFlags& flags) {
   return std::move(*config);
 }
 
-// Names in `folder` that end in `ending`, without it.
+// Adds the names in `folder` that end in `ending`, without that ending.
 void AddNames(const std::string& folder, std::string_view ending, std::vector<Completion>* out) {
   DIR* open = opendir(folder.c_str());
   if (!open) return;
@@ -100,7 +100,7 @@ std::vector<Completion> ConfigKeys(const CompletionContext&) {
   return found;
 }
 
-// As far as the configuration may be read here, an engine's program being none of completion's.
+// Reads as much configuration as allowed here; completion starts no engine's program.
 std::optional<sources::AgentsConfig> AgentsQuietly(const GlobalFlags& flags) {
   const auto config = LoadQuietly(flags);
   if (!config) return std::nullopt;
@@ -131,7 +131,7 @@ std::vector<Completion> AgentRuns(const CompletionContext& context) {
   return found;
 }
 
-// The store that the environment, the project or the user's folder has; nobody waits for a lock.
+// Opens the store of the environment, the project or the user's folder; never waits for a lock.
 std::unique_ptr<memory::Store> OpenMemoryQuietly(const GlobalFlags& flags) {
   const auto config = LoadQuietly(flags);
   if (!config) return nullptr;
@@ -165,7 +165,7 @@ std::vector<Completion> MemoryKeys(const CompletionContext& context) {
   return found;
 }
 
-// Of the usual folder: the line's own --out is not known here.
+// Lists the usual folder: the --out of this command line is not known here.
 std::vector<Completion> ResearchRuns(const CompletionContext&) {
   std::vector<Completion> found;
   for (const std::string& run : research::ListRuns("experiments")) {

@@ -16,7 +16,7 @@ class BlockRun {
  public:
   explicit BlockRun(UpdateResult& result) : result_(result) {}
 
-  // Errors: only those that undo the whole block.
+  // Returns only errors that undo the whole block.
   Status Write(BranchTransaction& session, AnswerBook& answers, const BlockOperation& operation);
   Status Read(const View& view, const BlockOperation& operation);
   Status ConsolidateFrom(BranchTransaction& session, AnswerBook& answers, PressureLevel level);
@@ -40,14 +40,14 @@ class BlockRun {
     id_ = id;
     now_ = now;
   }
-  // An entry of the log; `details` are its last members.
+  // Adds an entry to the log; `details` are its last members.
   void Log(std::string_view status, JsonObject details);
-  // Logs an error that concerns one item; any other error is returned.
+  // Logs an error that concerns one item and returns any other error.
   Status Refuse(const Error& error, JsonObject details);
   void SetResult(Json value) { result_.results[OperationOf(id_).name] = std::move(value); }
 
   UpdateResult& result_;
-  OperationId id_ = OperationId::kCoreSet;  // under way
+  OperationId id_ = OperationId::kCoreSet;  // the current operation
   Micros now_ = 0;
 };
 
@@ -68,7 +68,7 @@ Status RunReads(const View& view, const UpdateBlock& block, BlockRun& run) {
   return {};
 }
 
-// Everything of the block, from the beginning: `result` is what it is before any operation.
+// Runs the whole block from the beginning; `result` must not contain results of any operation yet.
 Status RunAll(BranchTransaction& session, AnswerBook& answers, const UpdateBlock& block,
               const ApplyContext& context, UpdateResult& result) {
   BlockRun run(result);
@@ -245,7 +245,7 @@ namespace {
 
 std::string_view StatusOf(bool unchanged) { return unchanged ? "unchanged" : "ok"; }
 
-// An error that concerns one write, and not the store.
+// Returns true for an error that concerns one write, not the store.
 bool IsRefusal(const Error& error) {
   return error.code == ErrorCode::kInvalidArgument || error.code == ErrorCode::kNotFound ||
          error.code == ErrorCode::kUsage;
@@ -343,7 +343,7 @@ Status BlockRun::AddRecords(BranchTransaction& session, const NewRecords& record
   for (std::size_t i = 0; i < records.records.size(); ++i) {
     const Result<RecordWrite> written = session.Add(records.records[i]);
     if (!written) {
-      ids.emplace_back(nullptr);  // each id stands where its text stood
+      ids.emplace_back(nullptr);  // each id replaces its text
       DOSSIER_RETURN_IF_ERROR(Refuse(written.error(), {{"index", i}}));
       continue;
     }

@@ -20,7 +20,7 @@ std::optional<Ttl> Span(double seconds) {
   return Ttl{.time = static_cast<Micros>(seconds * kMicrosPerSecond)};
 }
 
-// Of the unit; 0 for one that is unknown.
+// Returns the seconds in a unit; 0 for an unknown unit.
 double SecondsOf(std::string_view unit) {
   constexpr std::pair<std::string_view, double> kUnits[] = {
       {"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86'400}, {"w", 604'800}};
@@ -31,7 +31,7 @@ double SecondsOf(std::string_view unit) {
 }
 
 struct Written {
-  std::string name;  // as it stands in the block; of equal ones the last
+  std::string name;  // as in the block; for equal names the last one
   Json value;
   bool present = false;
 };
@@ -44,7 +44,7 @@ JsonArray AsList(Json value) {
   return list;
 }
 
-// `later` holds where both say something.
+// If both have a value, `later` takes precedence.
 Json Merged(ValueShape shape, Json earlier, Json later) {
   if (shape == ValueShape::kMap && earlier.is_object() && later.is_object()) {
     for (auto& member : later.get_object()) {
@@ -154,7 +154,7 @@ constexpr int kDefaultImportance = 3;
 template <typename T>
 using Checked = tl::expected<T, BadValue>;
 
-// "a list", "the number 3": what stands there, for the reader of an error.
+// Describes a value in an error message: "a list", "the number 3".
 std::string Described(const Json* value) {
   if (!value) return "nothing";
   if (value->is_object()) return "an object";
@@ -174,7 +174,7 @@ std::string Item(const std::string& path, std::size_t index) {
 
 std::string_view TextView(const boost::json::string& text) { return {text.data(), text.size()}; }
 
-// A list of `Parse`d values; a lone value is a list of one.
+// Parses each value of a list; a single value counts as a list of one.
 template <typename T, typename Parse>
 Checked<std::vector<T>> CheckList(const std::string& path, const Json& value, const Parse& parse) {
   std::vector<T> all;
@@ -215,7 +215,7 @@ Checked<Micros> CheckTime(const std::string& path, const Json& value) {
   return std::chrono::floor<std::chrono::microseconds>(time->time_since_epoch()).count();
 }
 
-// `{value, importance?, ttl?, pin?}`, and not data that happens to have a `value`.
+// Accepts `{value, importance?, ttl?, pin?}`, but not data that happens to have a `value`.
 bool IsCoreForm(const JsonObject& object) {
   constexpr std::string_view kNames[] = {"value", "importance", "ttl", "pin"};
   return object.contains("value") && std::ranges::all_of(object, [&](const auto& member) {
@@ -290,7 +290,7 @@ Checked<CoreSetItems> CheckCoreSet(const std::string& path, const Json& value,
   return items;
 }
 
-// `text`, `summary`, `content`: different ones in that order, a line each.
+// Joins `text`, `summary`, `content`: different values in that order, one per line.
 Checked<std::string> CheckEventText(const std::string& path, const JsonObject& event) {
   std::vector<std::string> texts;
   for (const std::string_view name : {"text", "summary", "content"}) {
@@ -304,7 +304,7 @@ Checked<std::string> CheckEventText(const std::string& path, const JsonObject& e
   return Join(texts, "\n");
 }
 
-// One field of a record; unknown ones, and those of `meta`, become its meta data.
+// Reads one field of a record; unknown fields and those of `meta` become its meta data.
 Checked<bool> CheckField(const std::string& path, std::string_view name, const Json& value,
                          Record& record) {
   constexpr std::pair<std::string_view, std::string Record::*> kTexts[] = {

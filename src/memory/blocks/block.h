@@ -27,8 +27,8 @@ namespace dossier::memory {
 
 // The lifetime of a core entry.
 //
-//   std::optional<Ttl> ttl = ParseTtl("2h");      // also "30s 10m 7d 4w", seconds, an RFC 3339
-//   time entry.expires_at = ttl->ExpiryAt(now);
+//   std::optional<Ttl> ttl = ParseTtl("2h");      // or "30s", "10m", "7d", "4w", seconds, RFC 3339
+//   entry.expires_at = ttl->ExpiryAt(now);
 //
 // Thread-safety: plain data; pure functions.
 

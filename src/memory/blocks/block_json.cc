@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxDepth = 64;
 
-// What should stand where a step failed.
+// Returns what was expected where a step failed.
 std::string_view Expected(const JsonLexer& lexer) {
   using Fault = JsonLexer::Fault;
   switch (lexer.fault()) {
@@ -36,7 +36,7 @@ std::string_view Expected(const JsonLexer& lexer) {
   return "a value";
 }
 
-// The code unit of the escape `\uXXXX` at `at`; -1 if there is no whole one.
+// Returns the code unit of the escape `\uXXXX` at `at`; -1 if it is incomplete.
 int UnitAt(std::string_view text, std::size_t at) {
   if (text.size() < at + 6 || text.substr(at, 2) != "\\u") return -1;
   int unit = 0;
@@ -49,7 +49,7 @@ int UnitAt(std::string_view text, std::size_t at) {
 bool IsFirstHalf(int unit) { return unit >= 0xd800 && unit < 0xdc00; }
 bool IsSecondHalf(int unit) { return unit >= 0xdc00 && unit < 0xe000; }
 
-// Reads JSON by RFC 8259 and stops at the first byte that it does not allow.
+// Parses JSON by RFC 8259 and stops at the first byte that is not allowed.
 class JsonChecker {
  public:
   explicit JsonChecker(std::string_view text) : text_(text), lexer_(text) {}
@@ -76,14 +76,14 @@ class JsonChecker {
     lexer_.SkipSpace();
     return lexer_.at();
   }
-  // Whether a step of the lexer succeeded.
+  // Returns `stepped`; a failed step of the lexer is recorded as a fault.
   bool Check(bool stepped) { return stepped || Fail(lexer_.at(), std::string(Expected(lexer_))); }
   bool Fail(std::size_t offset, std::string expected) {
     if (!read_.fault) read_.fault = BlockFault{offset, std::move(expected)};
     return false;
   }
 
-  // At '{'. The members of the block's own object are kept.
+  // Starts at '{'. Keeps the members of the block's own object.
   bool ReadMembers(Level level) {
     if (++depth_ > kMaxDepth) return Fail(lexer_.at(), "at most 64 levels");
     lexer_.Take(lexer_.Peek());
@@ -175,7 +175,7 @@ class JsonChecker {
     return true;
   }
 
-  // A string, whose escapes of surrogates are pairs. Those before a fault are looked at first.
+  // Reads a string and checks that surrogate escapes form pairs, those before a fault first.
   bool ReadString() {
     const std::size_t start = lexer_.at();
     const bool stepped = lexer_.String();

@@ -25,7 +25,7 @@ ReplyRange OuterTrimmed(std::string_view text, ReplyRange range) {
   return range;
 }
 
-// `range` less blanks at both ends, and less one Markdown fence around the rest.
+// Returns `range` without blanks at both ends and without one Markdown fence around the rest.
 ReplyRange JsonRange(std::string_view reply, ReplyRange range) {
   range = OuterTrimmed(reply, range);
   const std::string_view json = Part(reply, range);
@@ -212,11 +212,11 @@ constexpr std::string_view kUpdateCloseEscaped = "<\\/memory_update>";
 constexpr std::string_view kResultsOpen = "<memory_results>";
 constexpr std::string_view kResultsClose = "</memory_results>";
 
-// Longer indents and info strings are no fence: what is undecided stays short.
+// Longer indents and info strings make no fence, so that undecided text stays short.
 constexpr std::size_t kMaxFenceIndent = 100;
 constexpr std::size_t kMaxInfo = 200;
 
-// `range` of `text` less the blanks at its ends.
+// Returns `range` of `text` without the blanks at its ends.
 ReplyRange Trimmed(std::string_view text, ReplyRange range) {
   while (range.begin < range.end && IsJsonSpace(text[range.end - 1])) --range.end;
   while (range.begin < range.end && IsJsonSpace(text[range.begin])) ++range.begin;
@@ -260,7 +260,7 @@ void ReplyScanner::Scan() {
   if (mode_ == Mode::kOutside) EmitText(at_);
 }
 
-// Whether the rest of the reply begins with `word`, or may once more of it is there.
+// Returns true if the rest of the reply begins with `word`, or may once more text has arrived.
 bool ReplyScanner::MayStart(std::string_view word) const {
   const std::string_view rest = std::string_view(reply_).substr(at_, word.size());
   return word.starts_with(rest) && (rest.size() == word.size() || !final_);
@@ -270,7 +270,7 @@ ReplyScanner::Step ReplyScanner::ScanOutside() {
   while (at_ < reply_.size()) {
     const char c = reply_[at_];
     if (wrapper_ == Wrapper::kClosed &&
-        !IsJsonSpace(c)) {  // text behind it: the fence was only code
+        !IsJsonSpace(c)) {  // text after it: the fence was only code
       wrapper_ = Wrapper::kNone;
       held_.reset();
     }
@@ -360,7 +360,7 @@ void ReplyScanner::CloseFence(const Line& line) {
   at_ = line.end;
 }
 
-// At '<' in the fence that the reply begins with: whether it was code is known only at its end.
+// At '<' in the fence that the reply begins with: only its end shows whether it was code.
 ReplyScanner::Step ReplyScanner::LookIntoWrapper() {
   if (held_) return Step::kOn;
   for (const std::string_view word : {kUpdateOpen, kResultsOpen}) {
@@ -371,8 +371,8 @@ ReplyScanner::Step ReplyScanner::LookIntoWrapper() {
   return Step::kOn;
 }
 
-// JSON of the payload, as far as it says whether a '<' stands in one of its strings. A string ends
-// at its line's end at the latest, so that prose with a brace and a quote confuses one line only.
+// Tracks JSON in the payload just enough to know whether a '<' is inside a string. A string ends no
+// later than its line, so prose with a brace and a quote confuses one line only.
 void ReplyScanner::TrackJson(char c) {
   if (in_string_) {
     if (c == '\n') {
@@ -395,7 +395,7 @@ void ReplyScanner::TrackJson(char c) {
   }
 }
 
-// At a '<' that begins, or may begin, a block or results.
+// Handles a '<' that begins, or may begin, a block or results.
 ReplyScanner::Step ReplyScanner::BeginMarkup() {
   const std::size_t available = reply_.size() - at_;
   if (MayStart(kResultsOpen) && available >= kResultsOpen.size() && !no_results_end_) {
@@ -468,7 +468,7 @@ ReplyScanner::Step ReplyScanner::ScanContent() {
   return final_ ? EndUnclosed() : Step::kWait;
 }
 
-// Whether the value is under way or may still begin.
+// Returns true while the value is being read or may still begin.
 bool ReplyScanner::TrackValue(char c) {
   switch (value_) {
     case Value::kBefore:
@@ -515,7 +515,7 @@ bool ReplyScanner::TrackValue(char c) {
   return value_ != Value::kNone && value_ != Value::kDone;
 }
 
-// The reply ends inside a block: it takes what can belong to it, so that an answer behind it stays.
+// The reply ends inside a block, which takes only what can belong to it, so an answer is kept.
 ReplyScanner::Step ReplyScanner::EndUnclosed() {
   no_block_end_ = true;
   std::size_t end = reply_.size();
@@ -549,7 +549,7 @@ ReplyScanner::Step ReplyScanner::ScanResults() {
     at_ = std::max(at_, reply_.size() - std::min(reply_.size(), kResultsClose.size()));
     return Step::kWait;
   }
-  no_results_end_ = true;  // not closed: a word like any other
+  no_results_end_ = true;  // not closed: an ordinary word
   mode_ = Mode::kOutside;
   at_ = block_.whole.begin + 1;
   return Step::kOn;
@@ -562,7 +562,7 @@ void ReplyScanner::EmitText(std::size_t end) {
   emitted_ = end;
 }
 
-// The reply is wholly in one fence: what is in it counts, and is handed out less what was already.
+// The whole reply is one fence: scans its content and emits what was not emitted before.
 void ReplyScanner::ScanInside() {
   const std::string_view inside =
       std::string_view(reply_).substr(inside_.begin, inside_.end - inside_.begin);

@@ -1,8 +1,8 @@
 // Splits a model's reply into its memory block and its payload.
 //
-//   const ParsedReply reply = ParseReply("<memory_update>{\"core_get\":
-//   \"a\"}</memory_update>Done."); reply.payload                 // "Done." reply.block->Reads() //
-//   true
+//   const ParsedReply reply = ParseReply("<memory_update>{\"core_get\": \"a\"}</memory_update>Ok");
+//   reply.payload                                    // "Ok"
+//   reply.block->Reads()                             // true
 //
 //   BlockFilter filter;                              // while a reply streams
 //   for (chunk : chunks) Show(filter.Push(chunk));   // blocks never show

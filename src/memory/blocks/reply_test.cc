@@ -14,7 +14,7 @@ std::vector<std::string> Names(const std::vector<Notice>& notices) {
   return names;
 }
 
-// What a display shows of `reply` that comes in chunks of 1 to `longest` bytes.
+// Returns what a display shows of `reply` when it arrives in chunks of 1 to `longest` bytes.
 std::string Shown(std::string_view reply, std::size_t longest, std::uint64_t seed) {
   Random random(seed);
   BlockFilter filter;

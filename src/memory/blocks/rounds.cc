@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::int64_t kMostQuoted = 2000;  // code points of a reply in feedback
 
-// Why a reply is no answer; `offset`: where in the reply.
+// The reason why a reply is no answer; `offset` is in the reply.
 struct Objection {
   std::string reason;
   std::string detail;
   std::size_t offset = 0;
 };
 
-// At most kMostQuoted code points of `reply` around `offset`.
+// Returns at most kMostQuoted code points of `reply` around `offset`.
 std::string Quote(std::string_view reply, std::size_t offset) {
   constexpr auto kHalf = static_cast<std::uint64_t>(kMostQuoted / 2 - 1);
   offset = utf8::FloorBoundary(reply, std::min(offset, reply.size()));
@@ -60,7 +60,7 @@ class Rounds {
     outcome_.rounds.push_back({kind, std::move(outcome), std::move(detail)});
   }
 
-  // What was read stays for the rounds that follow; the oldest makes room.
+  // Results of reads stay for later rounds; the oldest are dropped to make room.
   Status ApplyBlock(const ParsedReply& reply) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string text, apply_(reply));
     if (text.empty() || std::ranges::find(results_, text) != results_.end()) return {};
@@ -78,7 +78,7 @@ class Rounds {
     return {};
   }
 
-  // Blocks alone, until one reads nothing more.
+  // Asks for memory blocks only, until one reads nothing.
   Status AskForMemory() {
     constexpr Ask::Kind kKind = Ask::Kind::kMemoryOnly;
     bool more = true;
@@ -149,7 +149,7 @@ class Rounds {
     return std::nullopt;
   }
 
-  // An attempt; after the last one the call has failed.
+  // Counts a bad attempt; after the last one the call has failed.
   void Refuse(const Objection& objection, std::string_view text) {
     Note(Ask::Kind::kAnswer, objection.reason, objection.detail);
     if (++outcome_.attempts_used < limits_.attempts) {
@@ -184,7 +184,7 @@ constexpr std::int64_t kArchivalChars = 300;
 constexpr std::int64_t kRecallChars = 200;
 constexpr std::int64_t kRecordChars = 8000;
 
-// Cut, and with its further lines behind `indent`.
+// Cuts a text and indents its further lines with `indent`.
 std::string Shown(std::string_view text, std::int64_t code_points, std::string_view indent) {
   return ReplaceAll(Harmless(CutText(text, code_points)), "\n", "\n" + std::string(indent));
 }
@@ -227,7 +227,7 @@ std::string Harmless(std::string_view text) {
 
 std::string CutText(std::string_view text, std::int64_t code_points) {
   const auto most = static_cast<std::uint64_t>(std::max<std::int64_t>(code_points, 0));
-  // A code point has at most four bytes: most texts need not be counted.
+  // A code point has at most four bytes, so most texts need no counting.
   if (text.size() <= most || utf8::CodePoints(text) <= most) return std::string(text);
   if (most == 0) return {};
   return std::string(utf8::Prefix(text, most - 1)) + "…";

@@ -5,8 +5,7 @@
 //       RunRounds({.block = BlockNeed::kOptional},
 //                 [&](const Ask& ask) { return CallModel(prompt, ask.results, ask.feedback); },
 //                 [&](std::string_view payload) { return CheckPlan(payload); },
-//                 [&](const ParsedReply& reply) { return Apply(store, branch, *reply.block, …);
-//                 }));
+//                 [&](const ParsedReply& reply) { return ApplyAndRecord(reply); }));
 //   if (outcome.failure) …            // its reason, and the reply as it came
 //
 // Pure control flow: it calls the given functions one at a time on the caller's thread.

@@ -14,7 +14,7 @@ using ::dossier::testing::FailsWith;
 constexpr std::string_view kRead = "<memory_update>{\"core_get\": \"a\"}</memory_update>";
 constexpr std::string_view kWrite = "<memory_update>{\"core_set\": {\"a\": \"b\"}}</memory_update>";
 
-// A model that gives its replies in turn, the last one again and again.
+// A model that returns its replies in turn and repeats the last one.
 struct Scripted {
   std::vector<std::string> replies;
   RoundLimits limits;

@@ -21,8 +21,8 @@ std::string KeyOf(const CompressRequest& request, const std::string& model) {
       ToJson(JsonArray{request.text, request.max_chars, request.hint, request.context, model}));
 }
 
-// Pieces of at most `most` code points, each ending at a line end where there is one in its second
-// half.
+// Splits a text into pieces of at most `most` code points, each ending at a line end if there is
+// one in its second half.
 std::vector<std::string_view> Pieces(std::string_view text, std::int64_t most) {
   std::vector<std::string_view> pieces;
   while (!text.empty()) {
@@ -40,7 +40,7 @@ std::vector<std::string_view> Pieces(std::string_view text, std::int64_t most) {
   return pieces;
 }
 
-// One pass over the whole text, in pieces that the model takes.
+// Makes one pass over the whole text, in pieces that fit the model's window.
 Result<std::string> Shortened(const Summarizer& summarizer, const CompressRequest& request,
                               std::string_view text, int& calls) {
   const std::vector<std::string_view> pieces = Pieces(text, summarizer.window_chars);
@@ -59,7 +59,7 @@ Result<std::string> Shortened(const Summarizer& summarizer, const CompressReques
   return Join(parts, "\n");
 }
 
-// Calls the model until the text fits or stops shrinking. Whether all calls succeeded.
+// Calls the model until the text fits or stops shrinking. Returns true if all calls succeeded.
 bool Shorten(const Summarizer& summarizer, const CompressRequest& request, int most_passes,
              Compressed& made) {
   for (int pass = 0; pass < most_passes && Length(made.text) > request.max_chars; ++pass) {
@@ -74,19 +74,19 @@ bool Shorten(const Summarizer& summarizer, const CompressRequest& request, int m
   return true;
 }
 
-constexpr std::uint64_t kRatedChars = 200;  // code points of a value that is rated
-constexpr int kUnimportant = 2;             // of this importance or less: evicted
-constexpr int kImportant = 4;  // of this or more: kept, unless the pressure stays critical
+constexpr std::uint64_t kRatedChars = 200;  // code points of a value shown for rating
+constexpr int kUnimportant = 2;             // this importance or less: evicted
+constexpr int kImportant = 4;  // this or more: kept, unless the pressure stays critical
 constexpr std::string_view kAutoTag = "AUTO_CONSOLIDATE";
 
 using Events = std::vector<const Record*>;  // oldest first
 
-// Of its line "key: value".
+// Returns the length of the entry's line "key: value".
 std::int64_t LineLength(const CoreEntry& entry) {
   return Length(entry.key) + 2 + Length(entry.value);
 }
 
-// The model's summary, or the texts oldest first, a line each.
+// Returns the model's summary, or else the texts, oldest first, one per line.
 std::string SummaryOf(const Events& events, const std::string& kind, std::int64_t max_chars,
                       AnswerBook& answers) {
   std::vector<std::string> texts;
@@ -109,8 +109,8 @@ Record SummaryRecord(Tier tier, const Events& events, const std::string& kind,
                fmt::format("event_count:{}", events.size())}};
 }
 
-// Those that are to leave: all but the newest recall_max_events, if there are more than the
-// threshold allows.
+// Returns the events to remove: all but the newest recall_max_events, if there are more than the
+// threshold.
 Events Surplus(Events events, const StoreLimits& limits) {
   const auto most = static_cast<std::size_t>(std::max(limits.recall_max_events, 0));
   const auto threshold = static_cast<std::size_t>(
@@ -119,7 +119,7 @@ Events Surplus(Events events, const StoreLimits& limits) {
   return events;
 }
 
-// A summary for each kind; the events are hidden from the window, nowhere else.
+// Writes a summary for each kind and hides the events from the window only.
 Result<RecallConsolidation> Replace(BranchTransaction& session, AnswerBook& answers, Tier tier,
                                     const Events& events) {
   RecallConsolidation done{.events = std::ssize(events)};
@@ -147,8 +147,8 @@ struct RatedEntry {
   std::string reason;  // "rated 2 of 5"
 };
 
-// Own entries that may be evicted, as a model rates them; without one by the importance that they
-// were given, and nothing is stored.
+// Rates own entries that may be evicted, by the model; without a model it uses the importance that
+// they were given and stores nothing.
 Result<std::vector<RatedEntry>> RateOwnCore(BranchTransaction& session, AnswerBook& answers) {
   DOSSIER_ASSIGN_OR_RETURN(const View view, session.Snapshot());
   std::vector<RatedEntry> rated;
@@ -184,7 +184,7 @@ Status Evict(BranchTransaction& session, const RatedEntry& rated, Consolidation&
   return {};
 }
 
-// Takes those that leave out of `rated`.
+// Removes the evicted entries from `rated`.
 Status EvictUnimportant(BranchTransaction& session, std::vector<RatedEntry>& rated,
                         Consolidation& done) {
   for (const RatedEntry& one : rated) {
@@ -200,8 +200,8 @@ Result<PressureLevel> LevelNow(BranchTransaction& session) {
   return TidyLevel(pressure, session.limits());
 }
 
-// The least important leave first, by importance, then by key, until the pressure is below high;
-// important ones only while it is critical.
+// Evicts the least important first (by importance, then key) until the pressure is below high;
+// evicts important entries only while it is critical.
 Status Relieve(BranchTransaction& session, std::vector<RatedEntry> rated, Consolidation& done) {
   std::ranges::sort(rated, [](const RatedEntry& a, const RatedEntry& b) {
     return a.rating != b.rating ? a.rating < b.rating : a.entry.key < b.entry.key;
@@ -356,7 +356,7 @@ Result<std::optional<ConsolidateOutcome>> ConsolidateIfNeeded(Store& store, std:
 
 namespace {
 
-constexpr int kMostTries = 4;  // of a transaction; in the last one no model is asked
+constexpr int kMostTries = 4;  // tries of a transaction; the last asks no model
 
 bool AreRatings(const std::vector<int>& ratings, std::size_t count) {
   return ratings.size() == count &&

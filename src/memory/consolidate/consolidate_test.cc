@@ -143,7 +143,7 @@ TEST(ConsolidateTest, CriticalAlsoEnforcesTheBudget) {  // MEM-47
   EXPECT_EQ(store.Core("a"), "none");
 }
 
-// Facts whose lines have 107 characters, of these importances: 971 of the limit of 1000.
+// Facts with lines of 107 characters and these importances: 971 of the limit of 1000.
 void AddFacts(TestStore& store, const std::vector<int>& importances) {
   for (std::size_t i = 0; i < importances.size(); ++i) {
     ASSERT_TRUE(store.In(kRootBranch, [&](BranchTransaction& session) {
@@ -269,7 +269,7 @@ TEST(CompressTest, TheCutRule) {  // MEM-50
   EXPECT_EQ(CutWithDots("abc", 0), "");
 }
 
-// Gives these texts in turn; the last one again and again.
+// Returns these texts in turn and repeats the last one.
 Summarizer Shortening(std::vector<std::string> texts, int& calls, std::int64_t window = 100'000) {
   return {.summarize = [texts, &calls](const SummaryRequest&) -> Result<std::string> {
             ++calls;

@@ -50,7 +50,7 @@ std::int64_t CoreChars(const std::vector<CoreEntry>& entries, std::string_view b
     if (!CountsForCore(entry, branch)) continue;
     chars +=
         static_cast<std::int64_t>(utf8::CodePoints(entry.key) + utf8::CodePoints(entry.value)) +
-        (chars > 0 ? 3 : 2);  // ": ", and the line end before it
+        (chars > 0 ? 3 : 2);  // ": ", and the newline before the line
   }
   return chars;
 }

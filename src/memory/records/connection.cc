@@ -12,8 +12,8 @@
 namespace dossier::memory {
 namespace {
 
-// SQLite's file format: the write lock of the log is byte 120 of the -shm file; the rollback
-// journal has its locks in the page behind the first GiB.
+// From SQLite's file format: the write lock of the WAL is byte 120 of the -shm file; the locks of
+// the rollback journal are in the page after the first GiB.
 constexpr std::uint64_t kLogWriteLock = 120;
 constexpr std::uint64_t kPendingByte = 0x40000000;
 constexpr std::uint64_t kSharedSize = 512;
@@ -41,7 +41,7 @@ std::optional<pid_t> FindHolderOf(const std::string& file, std::uint64_t first,
 std::optional<pid_t> FindHolder(std::string_view locks, const LockedRange& range) {
   for (const std::string_view line : Split(locks, '\n')) {
     const std::vector<std::string_view> words = Words(line);
-    // A line of a waiter has "->" behind its number.
+    // The line of a waiting process has "->" after its number.
     if (words.size() != 8 || words[3] != "WRITE") continue;
     const std::size_t colon = words[5].rfind(':');
     if (colon == std::string_view::npos) continue;
@@ -95,8 +95,8 @@ Result<ConnectionLease> ReaderPool::Borrow() {
   DOSSIER_ASSIGN_OR_RETURN(store::Database db, OpenMemoryDatabase(path_, options_));
   // Reading must not change the file: what a writer left in the log stays there.
   DOSSIER_RETURN_IF_ERROR(db.KeepLogAtClose());
-  // A search reads the texts once, and the system keeps the file's pages: what a connection keeps
-  // beside them counts as the search's memory.
+  // A search reads the texts once, and the system caches the file's pages: a large cache of the
+  // connection would only add to the search's memory.
   DOSSIER_RETURN_IF_ERROR(db.Execute("PRAGMA cache_size = -1000"));
   return ConnectionLease(std::make_unique<Connection>(std::move(db)), shared_from_this());
 }

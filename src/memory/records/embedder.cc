@@ -28,7 +28,7 @@ Vector ToVector(std::span<const float> sum) {
 }
 
 std::int64_t Dot(std::span<const std::int8_t> a, std::span<const std::int8_t> b) {
-  constexpr std::size_t kBlock = 64;  // known to the compiler, which makes vector code of it
+  constexpr std::size_t kBlock = 64;  // a constant, so that the compiler vectorises
   std::int64_t total = 0;
   std::size_t at = 0;
   for (; at + kBlock <= a.size(); at += kBlock) {
@@ -50,7 +50,7 @@ double Cosine(std::span<const std::int8_t> a, std::span<const std::int8_t> b) {
 
 namespace {
 
-constexpr std::size_t kMostBytes = 1U << 30;   // of a file of weights
+constexpr std::size_t kMostBytes = 1U << 30;   // size of a weights file
 constexpr std::size_t kMostHeader = 1U << 20;  // bytes
 constexpr std::int64_t kMostTokens = 1 << 21, kMostDimensions = 1 << 14;
 constexpr std::size_t kNumberBytes = 2;
@@ -77,7 +77,7 @@ std::uint64_t ReadLittleEndian(std::string_view bytes, std::size_t at, std::size
   return number;
 }
 
-// Two whole numbers of a list, the first from `least` up.
+// Two integers of a list, the first at least `least`.
 struct Pair {
   std::int64_t first = 0, second = 0;
 };

@@ -3,7 +3,7 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Vector text, embedder.Embed("I adopted a beagle"));
 //   DOSSIER_ASSIGN_OR_RETURN(const Vector query, embedder.Embed("Which dog did she rescue?"));
-//   Cosine(text, query);            // 0.41: what they mean is near, though they share no word
+//   Cosine(text, query);            // 0.41: similar meanings without a common word
 //
 // Components are integers, so that products and sums are exact and every machine ranks alike.
 // Thread-safety: an Embedder may be used by many threads.

@@ -11,7 +11,7 @@ struct Case {
   std::int64_t count = 1;
 };
 
-// Drawn at random; put together, so that no scanner of sources takes them for keys.
+// Random values, assembled from parts so that no source scanner takes them for keys.
 const std::string kDrawn =
     "x8Kq2LwZ9vT"
     "n4RbY7cMd1eQ5";

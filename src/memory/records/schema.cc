@@ -93,7 +93,7 @@ CREATE TABLE vectors(
   PRIMARY KEY(text_hash, model)) WITHOUT ROWID;
 )sql";
 
-// Root is not a write: the first one of a store is 1.
+// Root is not a write: the first write of a store is 1.
 constexpr std::string_view kInsertRoot =
     "INSERT INTO branches(id, name, parent_id, fork_seq, node_uid, created_at, seq) "
     "VALUES(1, ?, NULL, 0, '', ?, 0)";
@@ -102,7 +102,7 @@ enum class Found : std::uint8_t { kNothing, kStore };
 
 Status CheckVersion(Database& db, const std::string& path) {
   auto found = db.QueryInt("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema_version'");
-  if (!found && found.error().code == ErrorCode::kInternal) {  // a table that is not there
+  if (!found && found.error().code == ErrorCode::kInternal) {  // the table does not exist
     return MakeError(ErrorCode::kDamaged, "{}", found.error().message);
   }
   DOSSIER_ASSIGN_OR_RETURN(const std::int64_t version, std::move(found));
@@ -117,7 +117,7 @@ Status CheckVersion(Database& db, const std::string& path) {
 }
 
 Result<Found> Look(Database& db, const std::string& path) {
-  // One statement, so one view of the file: another process may be making the tables just now.
+  // One statement gives one view of the file: another process may be creating the tables now.
   DOSSIER_ASSIGN_OR_RETURN(Statement query,
                            db.Prepare("SELECT application_id, (SELECT COUNT(*) FROM sqlite_schema) "
                                       "FROM pragma_application_id"));
@@ -134,8 +134,8 @@ Result<Found> Look(Database& db, const std::string& path) {
   return Found::kStore;
 }
 
-// Several processes that make the file at the same moment: SQLite reports "busy" at once for this
-// pragma, without its own waiting.
+// Several processes may create the file at once: for this pragma SQLite reports "busy" at once,
+// without its own waiting.
 Status UseJournal(Database& db, std::string_view mode, Millis busy_wait) {
   const auto end = std::chrono::steady_clock::now() + busy_wait;
   while (true) {
@@ -171,7 +171,7 @@ Status CreateTables(Database& db, const std::string& path, const DatabaseOptions
   return transaction.Commit();
 }
 
-// What was said to a model or a user is for nobody else's eyes.
+// What was said to a model or a user is private.
 Status MakePrivateFile(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
@@ -192,9 +192,9 @@ bool IsOnNetwork(const std::string& path, Placement placement) {
 
 Status Configure(Database& db, const DatabaseOptions& options, bool network) {
   DOSSIER_RETURN_IF_ERROR(UseJournal(db, network ? "DELETE" : "WAL", options.busy_wait));
-  // NORMAL: a write is in the log file when it is reported, which outlives this process; only a
-  // power cut may lose the newest, never the file. A rollback journal has no such level.
-  // The log is moved into the file every 16 MB: a long load would write its pages many times.
+  // NORMAL: a reported write is in the log file and survives this process; only a power cut may
+  // lose the newest writes, never the file. A rollback journal has no such level.
+  // The log is checkpointed every 16 MB: a long load would otherwise write its pages many times.
   const bool full = network || options.durability == WriteDurability::kFull;
   return db.Execute(
       fmt::format("PRAGMA synchronous = {}; PRAGMA temp_store = MEMORY; "

@@ -19,7 +19,7 @@ constexpr std::string_view kActorNames[] = {"model", "user", "system"};
 constexpr std::string_view kHideReasonNames[] = {"evicted", "consolidated", "superseded",
                                                  "deleted", "reverted",     "restored"};
 
-// Those that are not printed in the core section stand first.
+// The keys that the core section does not print come first.
 constexpr std::string_view kProtectedKeys[] = {"RESOURCE_INDEX",  "resource_index_json",
                                                "resource_digest", "resource_used",
                                                "idea_md_hash",    "CoreDigest"};

@@ -43,7 +43,7 @@ enum class HideReason : std::uint8_t {
 std::string_view HideReasonName(HideReason reason);
 std::optional<HideReason> FindHideReason(std::string_view name);
 
-// How new records are numbered. kByBranch: each branch has its own kBranchNumbers ids, so a record
+// The numbering of new records. kByBranch: each branch has its own kBranchNumbers ids, so a record
 // gets the same id whatever is written to other branches at the same time; when they are used up,
 // the store's numbers follow. In both modes ids ascend along a chain of branches.
 enum class Numbering : std::uint8_t { kByStore, kByBranch };
@@ -65,7 +65,7 @@ struct Record {
   Seq seq = 0;
   std::string branch;
   Tier tier = Tier::kArchival;
-  std::string kind;  // of an event: "llm_insight"
+  std::string kind;  // kind of an event: "llm_insight"
   std::string text;
   std::string thread;  // "": none
   std::string ref;     // an id chosen by the writer

@@ -62,13 +62,13 @@ Result<Rendered> Render(const View& view, const StoreLimits& limits, const Rende
   return rendered;
 }
 
-// What of a view could stand in a prompt.
+// Collects what a prompt could show from a view.
 namespace {
 
 constexpr std::string_view kResourceTag = "RESOURCE_ITEM";
 constexpr std::int64_t kResourceChars = 1200;
 
-// Harmless, valid, further lines indented: nothing stored can look like a section of its own.
+// Makes a text harmless and valid and indents further lines, so that it cannot look like a section.
 std::string Lines(std::string_view text) {
   std::string clean = Harmless(text);
   if (!utf8::IsValid(clean)) clean = utf8::Sanitize(clean);
@@ -94,7 +94,7 @@ void TakeInOrder(MemoryMaterial::Part& part) {
   std::iota(part.taking.begin(), part.taking.end(), std::size_t{0});
 }
 
-// Printed by key, taken by importance.
+// Printed by key, selected by importance.
 MemoryMaterial::Part CorePart(const std::vector<CoreEntry>& entries) {
   MemoryMaterial::Part part;
   std::vector<int> importance;
@@ -110,8 +110,8 @@ MemoryMaterial::Part CorePart(const std::vector<CoreEntry>& entries) {
   return part;
 }
 
-// Summaries of what was inherited first, then the window, oldest first; taken: summaries, then the
-// newest.
+// Summaries of inherited events come first, then the window, oldest first. Selected: summaries,
+// then the newest events.
 MemoryMaterial::Part RecallPart(const std::vector<Record>& summaries,
                                 const std::vector<Record>& window) {
   MemoryMaterial::Part part;
@@ -140,7 +140,7 @@ Result<std::vector<Record>> Best(const View& view, const std::string& query, int
   return records;
 }
 
-// Neither resources nor summaries, which have places of their own; those may fill up to `others`
+// Excludes resources and summaries, which have sections of their own; they may fill up to `others`
 // places of a search.
 Result<MemoryMaterial::Part> ArchivalPart(const View& view, const StoreLimits& limits,
                                           const std::string& query, std::int64_t others) {
@@ -159,7 +159,7 @@ Result<MemoryMaterial::Part> ArchivalPart(const View& view, const StoreLimits& l
   return part;
 }
 
-// By rank; without a query, by id.
+// Ordered by rank; without a query, by id.
 Result<MemoryMaterial::Part> ResourcePart(const View& view, const StoreLimits& limits,
                                           const std::string& query, std::vector<Record> resources) {
   if (query.empty()) {
@@ -237,23 +237,23 @@ Result<GatheredMemory> GatherMemory(const View& view, const StoreLimits& limits,
   return gathered;
 }
 
-// The layout of memory under a budget: pure.
+// Lays out memory within a budget; pure.
 namespace {
 
 constexpr std::array<std::string_view, kMemorySections> kTitles = {
     "Resource Index", "Core Memory", "Recall Memory", "Archival Memory", "Resource Memory"};
 constexpr std::array<std::int64_t, kMemorySections> kShares = {15, 30, 25, 20, 10};  // percent
-// Who gets what the others leave, first to last.
+// The order in which sections get the budget that others leave.
 constexpr std::array<MemorySection, kMemorySections> kRestOrder = {
     MemorySection::kCore, MemorySection::kRecall, MemorySection::kArchival, MemorySection::kIndex,
     MemorySection::kResource};
 constexpr std::string_view kBlankLine = "\n\n";
 constexpr std::string_view kRule = "\n\n---\n\n";
-constexpr std::uint64_t kLeastCut = 40;  // code points: less of an item says nothing
+constexpr std::uint64_t kLeastCut = 40;  // code points: a shorter part of an item is useless
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max() / 4;
 constexpr int kMostPasses = 8;
 
-// Code points and tokens, of a text or left for one.
+// Code points and tokens of a text, or the amounts left.
 struct Amount {
   std::int64_t chars = 0;
   std::int64_t tokens = 0;
@@ -270,8 +270,8 @@ Amount AtLeastZero(Amount a) {
   return {std::max<std::int64_t>(a.chars, 0), std::max<std::int64_t>(a.tokens, 0)};
 }
 
-// Of one line break more or less, tokens may come out differently than the sum of their parts; the
-// whole text is counted at the end.
+// The tokens of a text may differ from the sum of its parts by about one line break; the whole text
+// is counted at the end.
 class Measure {
  public:
   explicit Measure(const RenderBudget& budget) : budget_(budget) {}
@@ -294,7 +294,7 @@ std::string More(std::size_t count) { return fmt::format("- (+{} more)", count);
 
 std::string Whole(const MemoryItem& item) { return item.text + item.more + item.tail; }
 
-// `item` cut to `room`; "" if less than kLeastCut code points would be left of it.
+// Cuts `item` to `room`; returns "" if fewer than kLeastCut code points would remain.
 std::string Cut(const MemoryItem& item, Amount room, const Measure& measure) {
   const auto cut = [&item](std::uint64_t keep) {
     return std::string(utf8::Prefix(item.text, keep)) + "…" + item.tail;
@@ -310,7 +310,7 @@ std::string Cut(const MemoryItem& item, Amount room, const Measure& measure) {
   return text;
 }
 
-// One section: what it needs, and what of it fits a room.
+// One section: what it needs, and which part of it fits an amount.
 class Part {
  public:
   Part(MemorySection section, const MemoryMaterial::Part& part, const Measure& measure)
@@ -324,7 +324,7 @@ class Part {
   bool present() const { return !part_.items.empty(); }
   Amount need() const { return need_; }
 
-  // The body under its title, at most `room`; "" if not even the number of its items fits.
+  // Returns the body below its title, at most `room`; "" if not even its item count fits.
   std::string Fit(Amount room, LaidOut& laid) const {
     std::vector<std::string> texts(part_.items.size());
     if (need_.Within(room)) {
@@ -348,7 +348,7 @@ class Part {
   }
 
  private:
-  // The index is one text: there is nothing to count.
+  // The index is a single text, so there is nothing to count.
   bool IsList() const { return section_ != MemorySection::kIndex; }
   std::string_view Between() const {
     return section_ == MemorySection::kResource ? kRule : std::string_view("\n");
@@ -362,7 +362,7 @@ class Part {
     laid.dropped.push_back({std::string(SectionTitle(section_)), id, std::string(reason)});
   }
 
-  // Items that fit with the line about the others behind them; how many.
+  // Takes items while they fit with the line about the others after them; returns their number.
   std::size_t TakeWhole(Amount& left, std::vector<std::string>& texts) const {
     const Amount between = measure_.Of(Between());
     const Amount more = IsList() ? MoreLine(part_.items.size(), true) : Amount{};
@@ -377,7 +377,7 @@ class Part {
     return taken;
   }
 
-  // The first that did not fit, in what is left.
+  // Takes the first item that did not fit, cut to the remaining amount.
   bool TakeCut(Amount& left, std::size_t next, std::vector<std::string>& texts) const {
     const std::size_t behind = part_.taking.size() - next - 1;
     Amount room = left;
@@ -423,7 +423,7 @@ Amount Share(Amount budget, std::int64_t share, std::int64_t of) {
   return {part(budget.chars), part(budget.tokens)};
 }
 
-// What each section may take of `budget`.
+// Returns how much of `budget` each section may use.
 std::array<Amount, kMemorySections> Grants(const std::vector<Part>& parts, Amount budget) {
   std::int64_t shares = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) shares += parts[i].present() ? kShares.at(i) : 0;
@@ -505,7 +505,7 @@ MemoryMaterial::Part& PartOf(MemoryMaterial& material, MemorySection section) {
   return material.parts[static_cast<std::size_t>(section)];
 }
 
-// Events that a window has to hold so that `limits.recall_max_events` of them are not elsewhere.
+// Returns the window size at which `limits.recall_max_events` of its events are not elsewhere.
 Result<int> WindowSize(const View& view, const StoreLimits& limits,
                        const std::set<std::int64_t>& elsewhere) {
   if (elsewhere.empty()) return limits.recall_max_events;
@@ -520,7 +520,7 @@ Result<int> WindowSize(const View& view, const StoreLimits& limits,
   return size;
 }
 
-// Takes the items out whose id `gone` names.
+// Removes the items whose ids are in `gone`.
 void Remove(const std::set<std::string>& gone, MemoryMaterial::Part* part) {
   constexpr std::size_t kGone = static_cast<std::size_t>(-1);
   std::vector<std::size_t> place(part->items.size(), kGone);
@@ -535,7 +535,7 @@ void Remove(const std::set<std::string>& gone, MemoryMaterial::Part* part) {
   for (std::size_t& at : part->taking) at = place[at];
 }
 
-// What is left of `budget` behind `text`.
+// Returns what is left of `budget` after `text`.
 RenderBudget Rest(RenderBudget budget, std::string_view text) {
   if (budget.chars) {
     *budget.chars = std::max<std::int64_t>(
@@ -547,7 +547,7 @@ RenderBudget Rest(RenderBudget budget, std::string_view text) {
   return budget;
 }
 
-// The parts of core alone, taken out of `material`.
+// Moves the core sections out of `material`.
 MemoryMaterial TakeCore(MemoryMaterial* material) {
   MemoryMaterial core;
   for (const MemorySection section : {MemorySection::kIndex, MemorySection::kCore}) {

@@ -1,7 +1,7 @@
 // Renders memory for a prompt, within a budget.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const Rendered rendered, Render(view, limits, {.query = task, .chars =
-//   4000})); rendered.text            // "Core Memory:\n- compiler: icpx"
+//   DOSSIER_ASSIGN_OR_RETURN(const Rendered rendered, Render(view, limits, {.query = task}));
+//   rendered.text            // "Core Memory:\n- compiler: icpx"
 //   ToJson(AccountingJson(rendered.accounting))
 //
 // Two steps: GatherMemory collects from the view what could be shown, then LayOut, which is pure,
@@ -59,7 +59,7 @@ struct MemoryItem {
   std::string more;  // between text and tail, omitted if the text is cut: " (tags: a, b)"
 };
 
-// What could be shown: for each section the items as printed and the order of selection.
+// The candidates of each section: the items as printed and the order of selection.
 struct MemoryMaterial {
   struct Part {
     std::vector<MemoryItem> items;

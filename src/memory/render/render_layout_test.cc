@@ -65,7 +65,7 @@ TEST(RenderLayoutTest, WhatDoesNotFitIsCutAndCounted) {  // MEM-34
   ASSERT_EQ(laid.dropped.size(), 3U);
   EXPECT_EQ(laid.dropped[0].id + laid.dropped[0].reason, "#2cut");
   EXPECT_EQ(laid.dropped[2].id + laid.dropped[2].reason, "#4budget");
-  // Less than 40 code points of an item say nothing: it is only counted.
+  // Less than 40 code points of an item are useless, so it is only counted.
   EXPECT_EQ(LayOut(material, Chars(125)).text,
             "Archival Memory:\n- " + Repeated("a", 50) + " {#1}\n- (+3 more)");
   EXPECT_EQ(LayOut(material, Chars(30)).text, "Archival Memory:\n- (+4 more)");
@@ -96,16 +96,16 @@ TEST(RenderLayoutTest, SectionsShareTheBudgetAndTheRestGoesToThoseStillShort) { 
   In(material, MemorySection::kArchival) = many('a');
   In(material, MemorySection::kResource) = many('s');
   const LaidOut laid = LayOut(material, Chars(1008));
-  // Of 1,000 less the blank lines: 150, 300, 250, 200, 100.
+  // Shares of 1,000 minus the blank lines: 150, 300, 250, 200, 100.
   EXPECT_EQ(laid.shown, (std::array<std::int64_t, 5>{1, 13, 11, 8, 2}));
   In(material, MemorySection::kRecall) = PartOf({});
   In(material, MemorySection::kArchival) = PartOf({{"#1", "- short"}});
-  // 15, 30, 20, 10 of 75; what archival leaves goes to core.
+  // 15, 30, 20, 10 of 75; what archival does not use goes to core.
   const LaidOut again = LayOut(material, Chars(756));
   EXPECT_EQ(again.shown, (std::array<std::int64_t, 5>{1, 22, 0, 1, 2}));
 }
 
-// A tokenizer that counts a text otherwise than the sum of its parts.
+// A tokenizer whose count of a text differs from the sum of its parts.
 std::int64_t CountOdd(std::string_view text) {
   return static_cast<std::int64_t>(text.size() / 3 +
                                    (text.find("\n- ") != std::string_view::npos ? 5 : 0));

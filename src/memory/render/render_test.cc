@@ -170,7 +170,7 @@ std::int64_t AddEvent(TestStore& store, const std::string& text) {
   return store.Add({.tier = Tier::kRecall, .kind = "note", .text = text})->id;
 }
 
-// MEM-58: core is a text of its own, and stays the same bytes whatever else is asked or written.
+// MEM-58: core is a separate text and keeps the same bytes whatever else is asked or written.
 TEST(InjectionTest, CoreDependsOnCoreAlone) {
   TestStore store;
   store.Set("compiler", "icpx");
@@ -187,7 +187,7 @@ TEST(InjectionTest, CoreDependsOnCoreAlone) {
   EXPECT_THAT(after.rest, Not(HasSubstr("icpx")));
 }
 
-// What the prompt holds elsewhere is not said twice; the window holds as many others.
+// Records elsewhere in the prompt are not repeated; the window holds as many others.
 TEST(InjectionTest, EventsThatStandElsewhereMakePlaceForOthers) {
   StoreOptions options;
   options.limits.recall_max_events = 2;
@@ -205,7 +205,7 @@ TEST(InjectionTest, EventsThatStandElsewhereMakePlaceForOthers) {
   EXPECT_EQ(injected.accounting.recall_items, 2);
 }
 
-// MEM-34, MEM-35: one budget for both; what does not fit is accounted for.
+// MEM-34, MEM-35: both share one budget; what does not fit is accounted for.
 TEST(InjectionTest, BothTextsShareOneBudget) {
   TestStore store;
   for (int i = 0; i < 20; ++i) store.Set(fmt::format("key{:02}", i), std::string(60, 'v'));
@@ -221,7 +221,7 @@ TEST(InjectionTest, BothTextsShareOneBudget) {
   }
 }
 
-// Errors: a token budget needs a counter.
+// Error case: a token budget needs a counter.
 TEST(InjectionTest, ATokenBudgetNeedsACounter) {
   TestStore store;
   InjectionRequest request;

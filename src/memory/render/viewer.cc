@@ -18,21 +18,21 @@ namespace {
 
 struct CoreLine {
   Seq seq = 0;
-  std::optional<std::string> value;  // none: deleted
+  std::optional<std::string> value;  // unset: deleted
   std::string note;
 };
 struct HiddenLine {
   Seq seq = 0;
   std::string reason;
 };
-// All lines of one branch.
+// All history of one branch.
 struct ViewerLines {
   std::map<std::string, std::vector<CoreLine>> core;  // by key, oldest first
   std::vector<Json> records;
   std::map<std::string, std::vector<HiddenLine>> hidden;  // by uid of the record, oldest first
 };
 
-// "2026-03-01 10:00:00" of "2026-03-01T10:00:00.000000Z".
+// Returns "2026-03-01 10:00:00" for "2026-03-01T10:00:00.000000Z".
 std::string ShortTime(std::string_view time) {
   return ReplaceAll(time.substr(0, std::min(time.find('.'), time.size())), "T", " ");
 }
@@ -124,7 +124,7 @@ class ViewerGathering {
     });
   }
 
-  // Each under its parent; those whose parent is not there, or that lie in a circle, at the end.
+  // Places each under its parent; branches with a missing parent or in a cycle come at the end.
   void PlaceBranches() {
     for (const ViewerBranch& branch : branches_) by_name_.emplace(branch.name, &branch);
     for (const ViewerBranch& branch : std::views::reverse(branches_)) {
@@ -139,7 +139,7 @@ class ViewerGathering {
     for (const ViewerBranch& branch : branches_) PlaceBelow(branch.parent, 1);
   }
 
-  // With a stack of its own: a run may fork from fork to fork without end.
+  // Uses an explicit stack, because forks may be nested without limit.
   void PlaceBelow(const std::string& parent, int depth) {
     std::vector<std::pair<const ViewerBranch*, int>> open;  // and its depth; the next one last
     const auto add = [&](const std::string& name, int below) {
@@ -189,7 +189,7 @@ class ViewerGathering {
     return found == by_name_.end() ? nullptr : found->second;
   }
 
-  // What the ancestors had at the fork, until the branch writes that key itself.
+  // Adds what the ancestors had at the fork, until the branch writes that key itself.
   void AddInheritedCore(const ViewerLines& own, ViewerBranch& branch) {
     std::set<std::string> decided;
     Seq last = branch.fork_seq;
@@ -212,7 +212,7 @@ class ViewerGathering {
     std::ranges::stable_sort(branch.inherited_core, {}, &ViewerItem::label);
   }
 
-  // Shown until it is hidden, again once it is restored; what was consolidated stays.
+  // A record is shown until hidden and again once restored; consolidated ones stay shown.
   static std::vector<SeqSpan> SpansOf(Seq seq, const std::vector<HiddenLine>& hidden) {
     std::vector<SeqSpan> spans = {{seq, 0}};
     for (const HiddenLine& line : hidden) {
@@ -252,7 +252,7 @@ class ViewerGathering {
   ViewerData data_;
   std::vector<ViewerBranch> branches_;
   std::map<std::string, ViewerLines> lines_;   // by branch
-  std::map<std::string, std::int64_t> ids_;    // of records, by uid
+  std::map<std::string, std::int64_t> ids_;    // record ids by uid
   std::map<std::string, std::size_t> phases_;  // places in data_.phases
   std::unordered_map<std::string, const ViewerBranch*> by_name_;
   std::unordered_map<std::string, std::vector<const ViewerBranch*>>
@@ -388,7 +388,7 @@ class PageWriter {
     return about + ", " + branch.time;
   }
 
-  // How many of them are there at the newest write.
+  // Returns how many of them exist at the newest write.
   std::size_t WriteGroup(std::string_view title, const std::vector<ViewerItem>& items) {
     if (items.empty()) return 0;
     const auto lives = [this](const ViewerItem& item) {

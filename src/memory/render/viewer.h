@@ -61,7 +61,7 @@ struct ViewerNode {
   std::string summary;
 };
 
-// What a run knows and the store does not; reading it changes no store.
+// Data that a run knows and the store does not; gathering it never writes to the store.
 struct ViewerExtras {
   std::vector<ViewerNode> best_nodes;             // best first
   std::map<std::string, std::int64_t> reads;      // by phase

@@ -20,7 +20,7 @@ ViewerData Gathered(TestStore& store, const ViewerExtras& extras = {}) {
   return *std::move(data);
 }
 
-// What of `items` is there at `seq`: label and text.
+// Returns the label and text of those `items` that exist at `seq`.
 std::multimap<std::string, std::string> At(const std::vector<ViewerItem>& items, Seq seq) {
   std::multimap<std::string, std::string> there;
   for (const ViewerItem& item : items) {

@@ -53,7 +53,7 @@ Status CheckSeq(Connection& connection, Seq at, Seq newest) {
   return {};
 }
 
-// A parent is older than its children, so a damaged file cannot make a ring.
+// Requires a parent to be older than its children, so a damaged file cannot form a cycle.
 Result<std::vector<ChainLink>> FollowChain(Connection& connection, const Branch& branch, Seq at) {
   std::vector<ChainLink> chain = {{branch.id, branch.name, at}};
   std::optional<std::int64_t> parent;

@@ -10,17 +10,17 @@
 namespace dossier::memory {
 namespace {
 
-// Postings are kept while they take no more than this for each term of the texts: less than FTS5
-// needs for one in the table `search`.
+// Postings are cached up to this many bytes for each term of the texts: less than FTS5 needs for a
+// term in the table `search`.
 constexpr std::size_t kKeptBytesPerTerm = 3;
 constexpr std::size_t kLeastKeptBytes = 1 << 20;
 
-// Records that filters let through, of whatever view: ids, ascending.
+// Records that pass filters, in any view: ids, ascending.
 constexpr std::string_view kMatching =
     "SELECT r.id FROM records AS r WHERE (?1 IS NULL OR r.kind = ?1) "
     "AND (?2 IS NULL OR r.thread = ?2) AND (?3 IS NULL OR r.at >= ?3) "
     "AND (?4 IS NULL OR r.at <= ?4) AND ?5 IS NOT NULL ORDER BY r.id";
-// ?5 is a JSON list of tags; the index of tags leads.
+// ?5 is a JSON list of tags; the index on tags drives the query.
 constexpr std::string_view kMatchingTags =
     "SELECT r.id FROM records AS r WHERE r.id IN "
     "(SELECT record_id FROM tags WHERE tag = ?5 ->> 0) "
@@ -29,13 +29,13 @@ constexpr std::string_view kMatchingTags =
     "AND (?1 IS NULL OR r.kind = ?1) AND (?2 IS NULL OR r.thread = ?2) "
     "AND (?3 IS NULL OR r.at >= ?3) AND (?4 IS NULL OR r.at <= ?4) ORDER BY r.id";
 
-// The rows of the view's records that are of `tiers`.
+// Reads the rows of the view's records in `tiers`.
 Result<std::vector<TextRow>> ReadRows(Connection& connection, const View::State& state,
                                       TierSet tiers) {
   static const std::string kSql = VisibleRecords(
       "r.id, r.at, r.thread, r.tokens", "AND CASE r.tier WHEN 'recall' THEN ?2 ELSE ?3 END");
   std::vector<TextRow> rows;
-  // Room for all rows at once, as far as the number of writes tells: what is not used costs no
+  // Reserves space for all rows at once, estimated by the number of writes; unused space costs no
   // memory.
   constexpr std::int64_t kMostReserved = 1 << 20;
   DOSSIER_ASSIGN_OR_RETURN(const auto newest, ReadInt(connection, "SELECT max(seq) FROM ops"));
@@ -57,7 +57,7 @@ Result<std::vector<TextRow>> ReadRows(Connection& connection, const View::State&
   return rows;
 }
 
-// One text's terms, for those terms that are looked for.
+// Adds one text's occurrences of the searched terms.
 void AddTerms(std::int64_t id, const std::vector<std::string>& terms,
               std::map<std::string, PostingsBuilder, std::less<>>* builders) {
   for (const std::string& term : terms) {

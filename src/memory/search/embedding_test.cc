@@ -17,7 +17,7 @@ namespace {
 using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
 
-// A model that knows five words of three meanings, and counts how often it is asked.
+// A model that knows five words with three meanings and counts its calls.
 class WordEmbedder final : public Embedder {
  public:
   const std::string& name() const override { return name_; }
@@ -52,7 +52,7 @@ class EmbeddingTest : public ::testing::Test {
   Result<std::vector<Hit>> Search(std::string_view query, std::string_view branch = "root") {
     return store_.View(branch).Search({.text = std::string(query)});
   }
-  // The texts of the hits with their score in the list of the model.
+  // Returns the texts of the hits with their scores in the model's list.
   std::vector<std::pair<std::string, double>> Nearest(std::string_view query) {
     std::vector<std::pair<std::string, double>> found;
     const auto hits = Search(query);
@@ -110,7 +110,7 @@ TEST_F(EmbeddingTest, ATextIsRankedWithItsNeighbours) {  // MEM-40, MEM-45
   Add("the dog", "s");
   Add("and rain", "s");
   Add("move now", "s");
-  // Windows: dog+rain, dog+rain+move, rain+move; their cosine with "dog", and a quarter of the own.
+  // Windows: dog+rain, dog+rain+move, rain+move; their cosine with "dog", plus 1/4 of each own.
   EXPECT_EQ(Nearest("dog"), (VectorScores{{"the dog", 0.765685425}, {"and rain", 0.461880215}}));
 }
 
@@ -234,7 +234,7 @@ constexpr std::string_view kHeader =
     R"({"__metadata__":{"a":"b"},"e":{"dtype":"F16","shape":[2,3],"data_offsets":[0,12]}})";
 
 std::string TwoRows() {
-  // 1, -2, 0.5; the least number there is, the greatest, 0.
+  // 1, -2, 0.5; the smallest number, the greatest, 0.
   return Safetensors(kHeader, Half(0x3C00) + Half(0xC000) + Half(0x3800) + Half(0x0001) +
                                   Half(0x7BFF) + Half(0x8000));
 }
@@ -293,7 +293,7 @@ TEST(TokenTableTest, NoDamageReadsOutside) {  // for the sanitizers
   }
 }
 
-// A vocabulary of the bytes, "a" and "b".
+// A vocabulary of all bytes, plus "a" and "b".
 constexpr int kByteTokens = 256;
 std::string Tokenizer() {
   JsonObject vocab;

@@ -13,17 +13,17 @@ constexpr double kK1 = 1.2, kB = 0.75;
 constexpr double kRoundTo = 1e9;
 constexpr double kFirstPlace = 20;
 
-// k1·b / avglen, by which each term of a text makes a count worth less.
+// k1·b / avglen: how much each term of a text reduces the value of a count.
 double Slope(const TextTable& table, ScoredUnit unit) {
   return kK1 * kB / std::max(table.average_length(unit), 1e-300);
 }
 
-// f / (f + k1·(1−b+b·len/avglen)): what a count is worth in a text of some length.
+// f / (f + k1·(1−b+b·len/avglen)): the value of a count in a text of that length.
 double Saturated(double slope, std::uint32_t f, std::uint32_t length) {
   return f / (f + kK1 * (1 - kB) + slope * length);
 }
 
-// The same, worked out before for the small counts and lengths that nearly all texts have.
+// The same, precomputed for the small counts and lengths of nearly all texts.
 class Saturation {
  public:
   Saturation(const TextTable& table, ScoredUnit unit)
@@ -48,17 +48,17 @@ class Saturation {
   double known_[kCounts][kLengths];  // by count from 1, length
 };
 
-// What the saturation of a term is multiplied with.
+// The factor for the saturation of a term.
 double TermWeight(const TextTable& table, ScoredUnit unit, const TermPostings& term) {
   return Idf(table.size(), term.texts(unit)) * (kK1 + 1);
 }
 
-// Keeps the best `limit` of the texts that it is given.
+// Keeps the best `limit` of the texts that it receives.
 class Selection {
  public:
   Selection(const TextTable& table, std::size_t limit) : table_(table), limit_(limit) {}
 
-  // What is not above it cannot be kept, whatever rounding does.
+  // A score that is not above this cannot be kept, whatever rounding does.
   double Floor() const {
     return best_.size() == limit_ ? std::max(best_.front().score - 1 / kRoundTo, 0.0) : 0.0;
   }
@@ -120,7 +120,7 @@ std::vector<RankedText> TakeBest(const TextTable& table, std::span<const double>
                                  const std::vector<bool>* allowed, std::size_t limit) {
   if (limit == 0) return {};
   Selection best(table, limit);
-  constexpr TextNumber kBlock = 64;  // texts that are passed over together: most are too low
+  constexpr TextNumber kBlock = 64;  // texts skipped together: most are too low
   double floor = 0;
   for (TextNumber start = 0; start < table.size(); start += kBlock) {
     const TextNumber end = std::min(start + kBlock, table.size());
@@ -199,7 +199,7 @@ TextTable::TextTable(std::vector<TextRow> rows) {
   ages_.resize(count);
   for (std::uint32_t age = 0; age < count; ++age) ages_[by_id_[age]] = age;
   std::ranges::sort(by_id_, {}, [&](TextNumber text) { return ids_[text]; });
-  std::vector<TextRow>().swap(rows);  // half of the memory that a search needs at its most
+  std::vector<TextRow>().swap(rows);  // half of a search's peak memory
   window_lengths_.reserve(count);
   for (TextNumber text = 0; text < count; ++text) {
     std::uint32_t length = lengths_[text];

@@ -29,7 +29,7 @@ namespace dossier::memory {
 //   const TextTable table({{.id = 7, .at = 100, .thread = 1, .length = 9},
 //                          {.id = 8, .at = 200, .thread = 1, .length = 6}});
 //   PostingsBuilder linker(table);
-//   linker.Add(7);                                  // once each time the term stands in #7
+//   linker.Add(7);                                  // once for each occurrence in #7
 //   const TermPostings postings = std::move(linker).Finish();
 //
 // Texts of one thread have consecutive numbers, oldest first, so the neighbours of a text are the

@@ -14,7 +14,7 @@
 namespace dossier::memory {
 namespace {
 
-// What makes terms; a store's own would do the same.
+// Makes terms; the tokenizer of a store would give the same.
 Connection& AnyConnection() {
   static Connection connection(*store::Database::Open(":memory:"));
   return connection;
@@ -27,7 +27,7 @@ struct Text {
   std::string text;
 };
 
-// A table of texts, and the postings of any term in them.
+// A table of texts and the postings of any term in them.
 class Shelf {
  public:
   explicit Shelf(const std::vector<Text>& texts) : table_(Rows(texts)) {
@@ -109,7 +109,7 @@ TEST(RankingTest, TheExampleOfTheSpecificationHasItsNumbers) {  // MEM-39, 40, 4
       (Scores{{4, "0.125000000"}, {1, "0.116883117"}, {2, "0.111660079"}, {3, "0.047619048"}}));
 }
 
-// The formula, read aloud: over whole texts, without postings, tables or shortcuts.
+// The formula, literally: over whole texts, without postings, tables or shortcuts.
 class PlainRanking {
  public:
   PlainRanking(std::vector<Text> texts, ScoredUnit unit) {

@@ -24,7 +24,7 @@ Result<bool> HasIndex(Connection& connection) {
 
 Result<RowWriter> RowWriter::Make(Connection& connection, const Embedder* embedder,
                                   Numbering numbering) {
-  // Numbers of rows that are gone are not given again.
+  // Numbers of deleted rows are not reused.
   DOSSIER_ASSIGN_OR_RETURN(
       const auto last, ReadInt(connection, "SELECT seq FROM sqlite_sequence WHERE name = 'ops'"));
   RowWriter writer(connection, last.value_or(0) + 1, embedder, numbering);

@@ -11,7 +11,7 @@
 namespace dossier::memory {
 namespace {
 
-constexpr std::size_t kMostTerms = 32;  // of a query
+constexpr std::size_t kMostTerms = 32;  // terms used of one query
 
 struct QueryTerm {
   std::size_t place = 0;  // in the query
@@ -19,7 +19,7 @@ struct QueryTerm {
   std::shared_ptr<const TermPostings> postings;
 };
 
-// Of more than 32 terms, those of the highest idf; among equals the earlier in the query.
+// Keeps the 32 terms with the highest idf; among equals the earlier in the query.
 void KeepRarest(std::vector<QueryTerm>* terms) {
   if (terms->size() <= kMostTerms) return;
   std::ranges::sort(*terms, {}, [](const QueryTerm& term) {
@@ -29,8 +29,8 @@ void KeepRarest(std::vector<QueryTerm>* terms) {
   std::ranges::sort(*terms, {}, &QueryTerm::place);
 }
 
-// The terms of a query that any text has. Those of a long query are looked up in parts, so that
-// not all their postings are held at once.
+// Returns the query terms that occur in any text. Terms of a long query are looked up in parts, so
+// that not all their postings are in memory at once.
 Result<std::vector<QueryTerm>> FindTerms(Connection& connection, Corpus& corpus,
                                          const std::vector<std::string>& terms) {
   constexpr std::size_t kPart = 256;
@@ -49,14 +49,14 @@ Result<std::vector<QueryTerm>> FindTerms(Connection& connection, Corpus& corpus,
   return found;
 }
 
-// One list of the fusion. `unit` is unset for lists that are not made of terms.
+// One list of the fusion. `unit` is unset for lists that are not based on terms.
 struct List {
   std::string name;
   std::optional<ScoredUnit> unit;
   WeightedList places;
 };
 
-// A query at work: what it found, and what its hits are made of.
+// A running query: its results, and the data that its hits are made from.
 class SearchRun {
  public:
   SearchRun(Connection& connection, const View::State& state, const Query& query, Corpus& corpus)
@@ -115,7 +115,7 @@ class SearchRun {
     return {};
   }
 
-  // Those of `best` that are records, by id, with their tags: one query for all of them.
+  // Reads the records among `best`, by id, with their tags, in one query.
   Result<std::unordered_map<std::int64_t, Record>> ReadRecords(
       const std::vector<FusedText>& best) const {
     JsonArray ids;

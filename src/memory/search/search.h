@@ -48,7 +48,7 @@ struct ListPlace {
   std::string list;         // "records", "windows", or a model's name
   std::int64_t rank = 0;    // from 0
   double score = 0;         // rounded to 1e-9
-  double part = 0;          // of the score of the hit: weight / (20 + rank)
+  double part = 0;          // part of the hit's score: weight / (20 + rank)
   std::int64_t length = 0;  // terms
   double average_length = 0;
   std::int64_t texts = 0;  // N

@@ -33,7 +33,7 @@ Ids Find(TestStore& store, std::string_view query) {
   return IdsOf(Search(store.View(), {.text = std::string(query)}));
 }
 
-// All that a hit says, every digit of it.
+// Returns everything in a hit, with all digits.
 std::string PrintHits(const std::vector<Hit>& hits) {
   std::string out;
   for (const Hit& hit : hits) {

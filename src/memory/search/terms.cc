@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLongestTerm = 32'768;  // bytes; FTS5 cuts there
 
-// Words that a query drops unless nothing else is left, in byte order.
+// Words that a query drops unless only such words are left, in byte order.
 constexpr std::string_view kStopWords[] = {
     "a",     "an",    "and",  "are",   "as",   "at",   "be",   "been", "by",   "can",  "could",
     "did",   "do",    "does", "for",   "from", "had",  "has",  "have", "he",   "her",  "his",
@@ -22,8 +22,8 @@ constexpr std::string_view kStopWords[] = {
     "t",     "that",  "the",  "their", "they", "this", "to",   "was",  "were", "what", "when",
     "where", "which", "who",  "whom",  "why",  "will", "with", "would"};
 
-// Letters of the scripts that set no blanks between words, and their signs that repeat or lengthen
-// one: first and last code point, from the blocks of Unicode.
+// Letters of scripts that put no spaces between words, and their repeat and length marks: first and
+// last code point, from the Unicode blocks.
 struct Letters {
   char32_t first, last;
 };
@@ -51,12 +51,12 @@ constexpr Letters kUnspaced[] = {
     {0x1b000, 0x1b16f},  // kana
     {0x20000, 0x3ffff},  // Han
 };
-// The marks among them, which FTS5 takes for separators.
+// The marks among them, which FTS5 treats as separators.
 constexpr Letters kMarks[] = {
     {0x0e31, 0x0e31}, {0x0e34, 0x0e3a}, {0x0e47, 0x0e4e},  // Thai vowels and tones
     {0x302a, 0x302f}, {0x3099, 0x309c},                    // tones, voicing of kana
 };
-// The first byte of any of them is at least this in UTF-8.
+// In UTF-8 the first byte of each is at least this.
 constexpr char kUnspacedByte = '\xe0';
 
 bool IsIn(std::span<const Letters> runs, char32_t code_point) {
@@ -70,7 +70,7 @@ bool MayHaveUnspaced(std::string_view text) {
   });
 }
 
-// Takes the code points of a text and puts its runs down as pairs.
+// Receives the code points of a text and writes its runs as pairs.
 class PairWriter {
  public:
   void Take(char32_t code_point) {

@@ -9,7 +9,7 @@
 namespace dossier::memory {
 namespace {
 
-// What a store's connection makes of texts.
+// Returns the terms that a store's connection makes.
 class TermsTest : public ::testing::Test {
  protected:
   std::vector<std::string> Terms(std::string_view text) { return memory::Terms(connection_, text); }

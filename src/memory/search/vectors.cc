@@ -9,8 +9,8 @@
 namespace dossier::memory {
 namespace {
 
-// How much a text's own vector counts beside its window's: of neighbours with one window, as at the
-// ends of a thread, the nearer one goes first.
+// The weight of a text's own vector relative to its window's: among neighbours with the same
+// window, as at the ends of a thread, the nearer one is ranked first.
 constexpr double kOwnShare = 0.25;
 
 std::string_view VectorBytes(const Vector& vector) {
@@ -108,7 +108,7 @@ double VectorTable::WindowLength(TextNumber text) const {
   if (before) square += (inverse_lengths_[text - 1] > 0 ? 1 : 0) + 2 * UnitProduct(text - 1, text);
   if (after) square += (inverse_lengths_[text + 1] > 0 ? 1 : 0) + 2 * UnitProduct(text, text + 1);
   if (before && after) square += 2 * UnitProduct(text - 1, text + 1);
-  constexpr double kOpposed = 1e-9;  // neighbours that say the opposite leave no direction
+  constexpr double kOpposed = 1e-9;  // opposite neighbours cancel out: no direction
   return square > kOpposed ? std::sqrt(square) : 0;
 }
 

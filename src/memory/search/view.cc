@@ -10,7 +10,7 @@
 namespace dossier::memory {
 namespace {
 
-// None stands for all.
+// An empty list means all tiers.
 std::string TierList(std::vector<Tier> tiers) {
   if (tiers.empty()) tiers = {Tier::kRecall, Tier::kArchival, Tier::kSummary};
   JsonArray names;
@@ -43,7 +43,7 @@ Result<std::optional<Record>> View::Find(std::int64_t id) const {
 }
 
 Result<std::vector<Record>> View::Window(int max_events) const {
-  // A link is read through the records_by_time index.
+  // Reads each link through the index records_by_time.
   static const std::string kSql = fmt::format(
       "{}SELECT {} FROM records AS r JOIN chain ON r.branch_id = chain.branch_id "
       "AND r.seq <= chain.last WHERE r.branch_id = ?2 AND r.tier = 'recall' AND {} IS NULL "
@@ -70,10 +70,10 @@ Result<std::vector<Record>> View::Records(const RecordFilter& filter) const {
       "AND NOT EXISTS (SELECT 1 FROM json_each(?7) AS wanted WHERE NOT EXISTS "
       "(SELECT 1 FROM tags WHERE tags.tag = wanted.value AND tags.record_id = r.id)) "
       "ORDER BY r.at DESC, r.id DESC LIMIT ?8";
-  // By way of the index of branch and tier: few records of many may be of a tier.
+  // Uses the index on branch and tier: a tier may have few of many records.
   static const std::string kTieredSql = VisibleRecords(
       RecordColumns(), fmt::format("AND r.tier IN (SELECT value FROM json_each(?2)) {}", kMatches));
-  // By way of the records that have the first tag: the sign keeps that index out.
+  // Starts from the records with the first tag; the + sign disables the other index.
   static const std::string kTaggedSql = VisibleRecords(
       RecordColumns(),
       fmt::format("AND r.id IN (SELECT record_id FROM tags WHERE tag = ?7 ->> '$[0]') "
@@ -88,8 +88,8 @@ Result<std::vector<Record>> View::Records(const RecordFilter& filter) const {
 }
 
 Result<ViewCounts> View::Counts() const {
-  // One pass without groups, which SQLite would sort ten thousand rows for. A hidden event counts
-  // nowhere; a record that was consolidated is still found.
+  // One pass without groups, for which SQLite would sort ten thousand rows. A hidden event is not
+  // counted; a consolidated record can still be found.
   static const std::string kSql = fmt::format(
       "{}SELECT COUNT(*) FILTER (WHERE r.tier = 'recall' AND chain.depth = 0), "
       "COUNT(*) FILTER (WHERE r.tier = 'recall'), "
@@ -119,15 +119,14 @@ constexpr std::string_view kWithChain =
     "WITH chain(depth, branch_id, last) AS MATERIALIZED "
     "(SELECT key, value ->> 0, value ->> 1 FROM json_each(?1)) ";
 
-// The nearest branch that says anything about the record decides, by its newest row.
+// The nearest branch that mentions the record decides, by its newest row.
 constexpr std::string_view kHiddenBy =
     "(SELECT nullif(h.reason, 'restored') FROM chain AS c CROSS JOIN hidden AS h "
     "ON h.branch_id = c.branch_id AND h.record_id = r.id AND h.seq <= c.last "
     "ORDER BY c.depth, h.seq DESC LIMIT 1)";
 
-// The ids of all records that a branch of the chain hides, or hid once: a list that SQLite makes
-// once a query. Nearly all records of most stores are not in it, and need not be looked up one by
-// one.
+// The ids of all records that a branch of the chain hides or once hid; SQLite builds the list once
+// per query. In most stores it lacks nearly all records, so these need no further look-up.
 constexpr std::string_view kMayBeHidden =
     "r.id IN (SELECT record_id FROM hidden WHERE branch_id IN (SELECT branch_id FROM chain))";
 

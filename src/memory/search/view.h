@@ -39,7 +39,7 @@ struct ViewCounts {
   std::int64_t events = 0;      // recall, visible, including inherited ones
   std::int64_t own_archival = 0;
   std::int64_t archival = 0;              // visible, including inherited ones
-  std::int64_t archival_code_points = 0;  // of all visible archival records
+  std::int64_t archival_code_points = 0;  // code points of those records
 };
 
 class View {
@@ -57,8 +57,7 @@ class View {
 
   // Returns nullopt if it does not exist or this view hides it. Consolidated records are returned.
   Result<std::optional<Record>> Find(std::int64_t id) const;
-  // Returns the newest events by (at, id), oldest first, without those consolidated or evicted
-  // here.
+  // Returns the newest events by (at, id), oldest first, except those consolidated or evicted here.
   Result<std::vector<Record>> Window(int max_events) const;
   Result<std::vector<Record>> Records(const RecordFilter& filter) const;
   Result<ViewCounts> Counts() const;

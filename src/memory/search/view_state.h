@@ -32,8 +32,8 @@ struct ChainLink {
   Seq last = 0;
 };
 
-// Whether the table `search` holds every record. kScan: it does not exist, is out of date, or
-// `use_fts` is off.
+// The source of postings. kIndex: the table `search`, which holds every record. kScan: it does not
+// exist, is out of date, or `use_fts` is off.
 enum class IndexUse : std::uint8_t { kIndex, kScan };
 
 class Corpora;  // corpus.h

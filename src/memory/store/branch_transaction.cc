@@ -47,7 +47,7 @@ Result<std::unique_ptr<SessionImpl>> SessionImpl::Begin(Connection& connection,
   DOSSIER_ASSIGN_OR_RETURN(
       View::State state,
       LoadChain(connection, {.branch = setup.branch, .now = setup.now, .index = setup.index}));
-  state.chain.front().last = std::numeric_limits<Seq>::max();  // its own writes are seen too
+  state.chain.front().last = std::numeric_limits<Seq>::max();  // so that its own writes are visible
   state.chain_json = ChainJson(state.chain);
   DOSSIER_ASSIGN_OR_RETURN(
       const RowWriter rows,
@@ -94,12 +94,12 @@ Status CheckValue(std::string_view key, std::string_view value) {
 
 bool IsProtected(const CoreRow& row) { return row.pinned || IsProtectedKey(row.key); }
 
-// Of its line "key: value".
+// Returns the length of the entry's line "key: value".
 std::int64_t LineChars(const CoreRow& row) {
   return static_cast<std::int64_t>(utf8::CodePoints(row.key) + 2 + utf8::CodePoints(*row.value));
 }
 
-// Code points of the lines of those entries that `counts` takes, joined by newlines.
+// Counts code points of the lines, joined by newlines, of the entries that `counts` accepts.
 template <typename Counts>
 std::int64_t Chars(const std::vector<CoreRow>& rows, const Counts& counts) {
   std::int64_t chars = 0, lines = 0;
@@ -111,14 +111,14 @@ std::int64_t Chars(const std::vector<CoreRow>& rows, const Counts& counts) {
   return chars + std::max<std::int64_t>(lines - 1, 0);
 }
 
-// The least room for a digest: "… [#N]", whatever N is.
+// The minimum length of a digest: "… [#N]" for any N.
 constexpr std::int64_t kLeastDigest = 24;
 constexpr std::int64_t kLongestBeginning = 400;
 
 struct DigestSize {
-  std::int64_t chars = 0;  // of the whole value
-  std::int64_t room = 0;   // of the digest, at most
-  std::int64_t keep = 0;   // of the value's beginning, at most
+  std::int64_t chars = 0;  // length of the whole value
+  std::int64_t room = 0;   // maximum length of the digest
+  std::int64_t keep = 0;   // maximum length kept from the value's start
 };
 std::string Digest(std::string_view value, std::int64_t record, const DigestSize& size) {
   std::string tail = fmt::format(" … [#{}: {} characters in archival memory]", record, size.chars);
@@ -162,8 +162,8 @@ Status SessionImpl::CheckProtectedRoom(const std::vector<CoreRow>& own,
                    added.key, chars, limits().core_protected_max_chars);
 }
 
-// Core keeps the beginning, and says where the rest is: at most what a core of this size holds
-// beside the key.
+// Core keeps the beginning and a reference to the rest, at most what a core of this size can hold
+// besides the key.
 Result<CoreWrite> SessionImpl::ArchiveWhole(CoreRow* row) {
   const auto chars = static_cast<std::int64_t>(utf8::CodePoints(*row->value));
   const std::int64_t room =
@@ -241,7 +241,7 @@ Result<std::vector<std::string>> SessionImpl::EvictSurplus(std::string_view kept
   DOSSIER_ASSIGN_OR_RETURN(std::vector<CoreRow> own, OwnLiveCore());
   std::erase_if(own, IsProtected);
   std::int64_t chars = Chars(own, [](const CoreRow&) { return true; });
-  std::ranges::stable_sort(own, {}, &CoreRow::importance);  // rows come by key
+  std::ranges::stable_sort(own, {}, &CoreRow::importance);  // rows are sorted by key
   std::vector<std::string> evicted;
   for (const CoreRow& row : own) {
     if (chars <= limits().core_max_chars) break;
@@ -298,7 +298,7 @@ Status CheckText(const Record& record) {
   return {};
 }
 
-// Written by a consolidation that a model asked for: no insight of its own.
+// Written by a consolidation that a model requested, so not an insight of its own.
 bool IsConsolidated(const Record& record) {
   return std::ranges::find(record.tags, "AUTO_CONSOLIDATE") != record.tags.end();
 }
@@ -443,7 +443,7 @@ Result<Seq> SessionImpl::DeleteArchival(std::int64_t id) {
 }
 
 Result<std::vector<Record>> SessionImpl::SelectOwnEvents(const EvictSelection& selection) {
-  // Those of `oldest` are counted over the window's events: what was consolidated left it already.
+  // The events of `oldest` are counted in the window, which no longer contains consolidated ones.
   static const std::string kSql = fmt::format(
       "{0}SELECT {1} FROM records AS r WHERE r.branch_id = ?2 AND r.tier = 'recall' AND {2} AND "
       "(r.id IN (SELECT value FROM json_each(?3)) OR r.kind = ?4 OR r.id IN "

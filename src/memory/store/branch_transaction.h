@@ -27,7 +27,7 @@
 
 namespace dossier::memory {
 
-// Who writes, and as part of which work.
+// The writer, and the work that the write belongs to.
 struct WriteContext {
   Actor actor = Actor::kUser;
   std::string block_id, node_id, phase;

@@ -271,7 +271,7 @@ TEST(SessionTest, UpdatesReachOwnRecordsAndKeepWhatIsNotSaid) {  // MEM-T10, MEM
   EXPECT_EQ(TextOf(store, old->id), "none");
   EXPECT_TRUE(store.View("root", old->seq).Find(old->id)->has_value());
   EXPECT_TRUE(store.View("n1").Find(old->id)->has_value());
-  // Superseding an inherited record hides it here alone.
+  // Superseding an inherited record hides it in this branch only.
   ASSERT_THAT(store.Add({.text = "better", .supersedes = old->id}, "n1"), Succeeds());
   EXPECT_FALSE(store.View("n1").Find(old->id)->has_value());
   EXPECT_TRUE(store.View("n2").Find(old->id)->has_value());

@@ -1,4 +1,4 @@
-// What a store holds against what it should, and its index made anew.
+// Compares a store with what it should contain, and rebuilds its index.
 
 #include <unordered_map>
 
@@ -8,9 +8,9 @@
 namespace dossier::memory {
 namespace {
 
-constexpr std::int64_t kMostFindings = 20;  // of one kind
+constexpr std::int64_t kMostFindings = 20;  // reported for each kind
 
-// Each query gives the numbers of rows that should not be; the sentence names one.
+// Each query returns the numbers of wrong rows; the sentence names one of them.
 struct RowCheck {
   std::string_view sql;
   fmt::format_string<std::int64_t> sentence;
@@ -54,7 +54,7 @@ class Findings {
   void Add(std::string sentence) {
     if (++count_ <= kMostFindings) sentences_.push_back(std::move(sentence));
   }
-  // Ends one kind.
+  // Finishes one kind of finding.
   void MoveTo(std::vector<std::string>* all) {
     for (std::string& sentence : sentences_) all->push_back(std::move(sentence));
     if (count_ > kMostFindings) {
@@ -77,7 +77,7 @@ Status CheckFile(Connection& connection, std::vector<std::string>* all) {
   return {};
 }
 
-// FNV-1a: the order of a text's terms does not matter, so their sum stands for them.
+// FNV-1a. The order of a text's terms does not matter, so the sum of the hashes represents them.
 std::uint64_t TermHash(std::string_view term) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : term) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;

@@ -1,4 +1,4 @@
-// Many writers, killed writers, full disks.
+// Tests many writers, killed writers and full disks.
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -20,8 +20,7 @@ namespace {
 using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
 
-// The long runs of the specification are by hand: DOSSIER_MEMORY_ADDS=1000
-// DOSSIER_MEMORY_KILLS=200.
+// Set DOSSIER_MEMORY_ADDS=1000 DOSSIER_MEMORY_KILLS=200 by hand for the specification's long runs.
 int FromEnvironment(const char* name, int usual) {
   const char* value = getenv(name);
   return value ? atoi(value) : usual;
@@ -87,7 +86,7 @@ TEST(ConcurrencyTest, ThreadsShareCommitsAndAnInvalidWriteFailsAlone) {  // MEM-
   EXPECT_EQ(store.View().Records({})->size(), 16u * 30);
 }
 
-// Blocks of two writes each, for ever; a byte for each that was committed.
+// Writes blocks of two writes each, for ever; prints a byte for each committed block.
 int WriteBlocks(const std::string& path, int told) {
   auto store = Store::Open({.path = path});
   if (!store) return 1;
@@ -155,7 +154,7 @@ TEST(ConcurrencyTest, ALockHeldTooLongNamesItsHolder) {  // section 6
   EXPECT_THAT(store.Set("a", "2"), Succeeds());
 }
 
-// Lets no file of this process grow above `bytes`, as a full disk would.
+// Limits the size of this process's files to `bytes`, like a full disk.
 void FillDisk(rlim_t bytes) {
   signal(SIGXFSZ, SIG_IGN);
   const rlimit limit{.rlim_cur = bytes, .rlim_max = RLIM_INFINITY};

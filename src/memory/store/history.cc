@@ -6,7 +6,7 @@
 namespace dossier::memory {
 namespace {
 
-// Walks back from the newest write, so that the limit ends it.
+// Reads backwards from the newest write, so that the limit stops it.
 constexpr std::string_view kHistorySql =
     "SELECT o.seq, o.at, b.name, o.op, o.actor, o.block_id, o.node_id, o.phase, o.details "
     "FROM ops AS o CROSS JOIN chain ON o.branch_id = chain.branch_id AND o.seq <= chain.last "
@@ -35,7 +35,7 @@ Result<LoggedWrite> ReadChange(const store::Statement& row) {
   return change;
 }
 
-// The only id of a list; none of a longer one, whose texts nobody would read side by side.
+// Returns the only id of a list; nothing for a longer list, whose texts nobody would compare.
 std::optional<std::int64_t> OnlyId(const JsonObject& details, std::string_view key) {
   const Json* ids = Find(details, key);
   if (!ids || !ids->is_array() || ids->as_array().size() != 1) return std::nullopt;
@@ -53,7 +53,7 @@ Result<std::optional<std::string>> ValueOf(Connection& connection, std::optional
   return ReadText(connection, "SELECT value FROM core WHERE seq = ?", *seq);
 }
 
-// What a change replaced and put in its place is looked up, so that no text is kept twice.
+// Looks up the values before and after a change, so that no text is stored twice.
 Status AddTexts(Connection& connection, LoggedWrite* change) {
   const Json details(change->details);
   if (const auto key = FindString(details, "key")) {
@@ -106,7 +106,7 @@ bool Same(const CoreRow& a, const CoreRow& b) {
          a.pinned == b.pinned;
 }
 
-// How a view shows a record.
+// The ways in which a view shows a record.
 enum class Shown : std::uint8_t { kNot, kConsolidated, kFully };
 
 Result<Shown> ShownBy(Connection& connection, const View::State& state, std::int64_t id) {
@@ -145,7 +145,7 @@ class Reverting {
   Status RevertCore() {
     DOSSIER_ASSIGN_OR_RETURN(CoreByKey then, LoadCore(connection_, then_));
     DOSSIER_ASSIGN_OR_RETURN(const CoreByKey now, LoadCore(connection_, now_));
-    for (const auto& [key, row] : now) {  // those that were not there get a tombstone
+    for (const auto& [key, row] : now) {  // keys that did not exist then get a tombstone
       then.try_emplace(key, CoreRow{.key = key, .updated_at = request_.now});
     }
     for (const auto& [key, row] : then) {
@@ -194,7 +194,7 @@ class Reverting {
     return {};
   }
 
-  // Records whose rows, or rows that hide them, came after the point to go back to.
+  // Returns records whose rows, or rows that hide them, came after the target write.
   Result<std::vector<std::int64_t>> TouchedSince() {
     static const std::string kSql = fmt::format(
         "{}SELECT r.id FROM chain CROSS JOIN records AS r ON r.branch_id = chain.branch_id "

@@ -1,4 +1,4 @@
-// Opening stores: new, absent, newer, damaged, foreign, without an index, on a network.
+// Opens stores: new, absent, newer, damaged, foreign, without an index, on a network.
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// What may be removed: rows that are hidden or replaced in every view from `before` on, and in
-// every snapshot that a fork took earlier.
+// Finds removable rows: those hidden or replaced in every view from `before` on, and in every
+// snapshot that a fork took earlier.
 
 #include <algorithm>
 #include <map>
@@ -12,7 +12,7 @@
 namespace dossier::memory {
 namespace {
 
-// For each branch, up to which of its writes forks see it, where that is before `before`.
+// For each branch, the last writes that forks see, if they are before `before`.
 using Snapshots = std::map<std::int64_t, std::vector<Seq>>;
 
 struct PlannedPrune {
@@ -54,7 +54,7 @@ class Pruning {
     return last != at->second.end() && *last < to;
   }
 
-  // A row of core is seen from its write until the next of its key.
+  // A row of core is visible from its write until the next write of its key.
   Status PlanCore(PlannedPrune* plan) {
     return ForEachRow(
         connection_,
@@ -66,7 +66,7 @@ class Pruning {
         before_);
   }
 
-  // Only what some branch hides can be out of everybody's sight.
+  // Only records that some branch hides can be invisible to all.
   Status PlanRecords(PlannedPrune* plan) {
     static const std::string kVisible = fmt::format(
         "{}SELECT r.id FROM json_each(?2) AS wanted CROSS JOIN records AS r ON r.id = wanted.value "
@@ -94,7 +94,7 @@ class Pruning {
 
   Connection& connection_;
   const Seq before_;
-  std::vector<std::string> chains_;  // of every branch as of before_
+  std::vector<std::string> chains_;  // chain of every branch as of before_
   Snapshots snapshots_;
 };
 
@@ -103,7 +103,7 @@ Status RemoveFromIndex(Connection& connection, std::int64_t id) {
   if (!has_index) return {};
   DOSSIER_ASSIGN_OR_RETURN(const auto text,
                            ReadText(connection, "SELECT text FROM records WHERE id = ?", id));
-  // An index without content must be told what it forgets.
+  // A contentless index must be told which text it removes.
   const std::string indexed = IndexText(text.value_or(""));
   return Run(connection, "INSERT INTO search(search, rowid, text) VALUES('delete', ?, ?)", id,
              indexed);
@@ -145,7 +145,7 @@ Status Remove(Connection& connection, const PlannedPrune& plan, PruneCounts* cou
 Result<PruneCounts> PruneRows(Connection& connection, Seq before, PruneMode mode) {
   DOSSIER_ASSIGN_OR_RETURN(const PlannedPrune plan, Pruning(connection, before).Plan());
   PruneCounts counts;
-  // Counted by removing, then undone: one way to count, whatever is done with it.
+  // Removes the rows and undoes that, so that counting and removing use the same code.
   DOSSIER_ASSIGN_OR_RETURN(store::Savepoint part, store::Savepoint::Begin(connection.db()));
   DOSSIER_RETURN_IF_ERROR(Remove(connection, plan, &counts));
   if (mode == PruneMode::kCount || counts == PruneCounts()) return counts;

@@ -18,13 +18,13 @@
 namespace dossier::memory {
 namespace {
 
-// Making branches.
+// Creates branches.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Branch branch, ForkBranch(connection, {.parent = "root", .name =
 //   "n1"}));
 //
-// Costs the same whatever the parent holds. Thread-safety: as the connection's; only inside a
-// transaction. Errors: as Store::Fork.
+// The cost does not depend on the size of the parent. Thread-safety: that of the connection; only
+// inside a transaction. Errors: as Store::Fork.
 
 struct ForkRequest {
   std::string_view parent, name;
@@ -46,7 +46,7 @@ Result<Branch> ForkBranch(Connection& connection, const ForkRequest& request) {
                      "chain_mismatch: branch \"{}\" is a fork of \"{}\", not of \"{}\"",
                      request.name, known->parent, parent.name);
   }
-  if (request.at) {  // that it is there to be seen
+  if (request.at) {  // checks that the write exists
     DOSSIER_RETURN_IF_ERROR(
         LoadChain(connection, {.branch = request.parent, .at = request.at, .now = request.now}));
   }
@@ -89,7 +89,7 @@ Micros MicrosOf(const Clock& clock) {
       .count();
 }
 
-// Readers must not make a store that was removed.
+// Readers must not recreate a store that was removed.
 DatabaseOptions ForReaders(DatabaseOptions options) {
   options.mode = OpenMode::kExisting;
   return options;
@@ -264,7 +264,7 @@ Status StoreImpl::Remember(std::string_view key, std::string_view text) {
 
 Status StoreImpl::ReadRows(const RowWork& work) const {
   DOSSIER_ASSIGN_OR_RETURN(const ConnectionLease lease, readers_->Borrow());
-  // One state of the file, whatever is written meanwhile.
+  // Reads one state of the file, whatever is written meanwhile.
   DOSSIER_ASSIGN_OR_RETURN(store::Savepoint state,
                            store::Savepoint::Begin(lease.connection().db()));
   DOSSIER_RETURN_IF_ERROR(work({.connection = lease.connection(),
@@ -296,8 +296,8 @@ Status RunPart(Connection& connection, const Writer::Job& job) {
 
 }  // namespace
 
-// On a network file system SQLite's own locks are not to be trusted, and nobody could tell who
-// holds them: a file does, for as long as a commit takes.
+// On a network file system SQLite's own locks are unreliable and do not show who holds them, so a
+// lock file is held for as long as a commit takes.
 class Writer::NetworkLock {
  public:
   static Result<std::optional<NetworkLock>> Take(const std::string& path,
@@ -346,7 +346,7 @@ Error Writer::Name(Error error) const {
 Status Writer::Open() {
   if (connection_) return {};
   DatabaseOptions options = options_;
-  options.mode = OpenMode::kExisting;  // a store that was removed meanwhile is not made again
+  options.mode = OpenMode::kExisting;  // do not recreate a removed store
   DOSSIER_ASSIGN_OR_RETURN(store::Database db, OpenMemoryDatabase(path_, options));
   connection_ = std::make_unique<Connection>(std::move(db));
   return {};
@@ -374,7 +374,7 @@ Writer::Waiting* Writer::TakeNext(std::size_t taken, Clock::Steady end) {
   return next;
 }
 
-// Fills in the result of each job of the batch, which counts if this succeeds.
+// Fills in the result of each job in the batch; the results count if this succeeds.
 Status Writer::RunBatch(std::unique_lock<std::mutex>& lock, std::vector<Waiting*>* batch) {
   DOSSIER_RETURN_IF_ERROR(Open());
   DOSSIER_ASSIGN_OR_RETURN(const auto network, NetworkLock::Take(path_, options_));
@@ -388,7 +388,7 @@ Status Writer::RunBatch(std::unique_lock<std::mutex>& lock, std::vector<Waiting*
     if (!next) break;
     batch->push_back(next);
     next->result = RunPart(*connection_, *next->job);
-    // A full disk makes SQLite undo all at once, and what came before is gone as well.
+    // A full disk makes SQLite roll back everything, including the earlier jobs.
     if (!connection_->db().in_transaction()) return *next->result;
   }
   return transaction.Commit();
@@ -400,7 +400,7 @@ void Writer::CommitBatch(std::unique_lock<std::mutex>& lock) {
   Status committed = RunBatch(lock, &batch);
   if (!committed) committed = tl::unexpected(Name(std::move(committed).error()));
   lock.lock();
-  if (!committed && batch.empty()) {  // not even begun: nobody's turn would be better
+  if (!committed && batch.empty()) {  // not even begun: no other job would do better
     batch.assign(queue_.begin(), queue_.end());
     queue_.clear();
   }

@@ -63,8 +63,8 @@ struct LoggedWrite {
   Seq seq = 0;
   Micros at = 0;
   std::string branch, op, actor, block_id, node_id, phase;
-  std::string key;                           // of a write to core
-  std::optional<std::int64_t> record;        // of a write to a record
+  std::string key;                           // key, for a write to core
+  std::optional<std::int64_t> record;        // id, for a write to a record
   std::optional<std::string> before, after;  // unset: nothing was, or is, there
   JsonObject details;
 };

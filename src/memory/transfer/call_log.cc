@@ -28,8 +28,8 @@ void CutTexts(Json* value, std::int64_t max_chars) {
 }
 
 bool IsRead(std::string_view op) {
-  constexpr std::string_view kReads[] = {"search", "show", "history",     // of commands
-                                         "memory_search", "memory_get"};  // of code
+  constexpr std::string_view kReads[] = {"search", "show", "history",     // by commands
+                                         "memory_search", "memory_get"};  // by code
   if (std::ranges::find(kReads, op) != std::end(kReads)) return true;
   const MemoryOperation* operation = FindOperation(op);
   return operation && operation->access == Access::kRead;

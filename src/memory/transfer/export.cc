@@ -48,7 +48,7 @@ class Exporting {
  private:
   bool all() const { return options_.scope == ExportScope::kAll; }
 
-  // What came from another store keeps its name, so that it is known again there.
+  // Imported rows keep their uid, so that their source store recognises them.
   Status ReadOrigins() {
     return ForEachRow(connection_,
                       "SELECT seq, branch_id, details ->> '$.uid', details ->> '$.root' FROM ops "
@@ -165,7 +165,7 @@ class Exporting {
     return {};
   }
 
-  // Of a view: what it consolidated, so that the window is the same elsewhere.
+  // For a view: the records that it consolidated, so that the window is the same elsewhere.
   Status ReadHidden() {
     const std::string sql = fmt::format(
         "{}SELECT h.branch_id, h.record_id, h.seq, h.reason FROM hidden AS h {} "
@@ -205,8 +205,8 @@ class Exporting {
   const std::string store_id_;
   View::State state_;
   std::map<Seq, std::string> origins_;         // uids of what was imported
-  std::map<std::int64_t, std::string> names_;  // of branches
-  std::map<std::int64_t, Seq> record_seqs_;    // of what is exported
+  std::map<std::int64_t, std::string> names_;  // branch names
+  std::map<std::int64_t, Seq> record_seqs_;    // writes that stored the exported records
   Exported exported_;
 };
 
@@ -224,7 +224,7 @@ Status WriteObject(Exported exported, const ExportSink& sink) {
   return sink(ToPrettyJson(exported.head) + "\n");
 }
 
-// Text stands as written, its further lines indented, so that it stays within its item.
+// Text is written unchanged with further lines indented, so that it stays within its item.
 std::string Item(std::string_view label, std::string_view text) {
   return ReplaceAll(fmt::format("- {}{}", label, text), "\n", "\n  ") + "\n";
 }

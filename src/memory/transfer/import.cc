@@ -16,16 +16,15 @@
 namespace dossier::memory {
 namespace {
 
-// One line of an export behind its first.
+// One line of an export after the first.
 struct Row {
   ImportLine line;
   std::string type, uid;
-  Seq seq = 0;  // in the store that it comes from
+  Seq seq = 0;  // in the store of origin
   Json value;
 };
 
-// Rows of one write in the order in which they depend on each other; sources name two others and
-// belong to none.
+// The rows of one write in order of dependency; sources name two others and belong to no write.
 constexpr std::string_view kTypes[] = {"branch", "record", "core", "hidden", "source"};
 
 std::size_t Rank(const Row& row) {
@@ -73,7 +72,7 @@ class Importing {
   }
 
  private:
-  // What was written here, and what came from elsewhere before.
+  // Loads what was written here and what was imported before.
   Status LearnKnown() {
     DOSSIER_ASSIGN_OR_RETURN(const Seq newest, NewestSeq(connection_));
     empty_ = newest == 0;
@@ -95,6 +94,7 @@ class Importing {
                       [&](const store::Statement& row) { ids_[row.Int(0)] = row.Int(1); });
   }
 
+  // Imports the rows of one write: all are new, or none.
   Status TakeWrite(std::span<const Row> rows) {
     const Row& first = rows.front();
     if (first.type == "source") return TakeSource(first);
@@ -242,7 +242,7 @@ class Importing {
     return replaced;
   }
 
-  // The newest write here of those that stand for the other store's up to `seq`.
+  // Returns the newest local write among those that represent the other store's writes up to `seq`.
   Seq NewSeqUpTo(Seq seq) const {
     const auto after = new_seqs_.upper_bound(seq);
     return after == new_seqs_.begin() ? 0 : std::prev(after)->second;
@@ -258,7 +258,7 @@ class Importing {
     return {};
   }
 
-  // A free name as it is; a taken one with the other store's id.
+  // Returns a free name unchanged; a taken one gets the other store's id.
   Result<std::string> FreeName(const std::string& name) {
     DOSSIER_ASSIGN_OR_RETURN(const std::optional<Branch> taken, LookUpBranch(connection_, name));
     if (!taken) return name;
@@ -279,7 +279,7 @@ class Importing {
       return branches_[name] = 1;
     }
     std::int64_t parent = 1;
-    Seq fork_seq = 0;  // a root among others sees nothing of ours
+    Seq fork_seq = 0;  // another store's root sees nothing of ours
     if (name != kRootBranch) {
       const auto at = branches_.find(TextAt(row.value, "parent"));
       if (at == branches_.end()) return tl::unexpected(Bad("parent"));
@@ -312,7 +312,7 @@ class Importing {
                   .at = at,
                   .phase = TextAt(value, "phase"),
                   .supersedes = FindId(value, "supersedes")};
-    // What was evicted is stored with a head of its own.
+    // An evicted entry is stored with an additional head.
     constexpr std::size_t kMostBytes = kMaxTextBytes + 4096;
     if (TrimSpace(record.text).empty() || record.text.size() > kMostBytes) {
       return tl::unexpected(Bad("text"));
@@ -358,7 +358,7 @@ class Importing {
     const auto id = FindId(row.value, "record");
     if (!reason) return tl::unexpected(Bad("reason"));
     if (!id) return tl::unexpected(Bad("record"));
-    // A branch hides what it sees, nothing else.
+    // A branch can hide only what it sees.
     DOSSIER_ASSIGN_OR_RETURN(
         const auto seen,
         ReadInt(connection_,
@@ -462,7 +462,7 @@ Result<ImportResult> ImportLines(Store& store, std::string_view text, const Writ
 
 namespace {
 
-// Lines that share a transaction: enough that its cost is small, few enough that others get a turn.
+// Lines per transaction: enough to make its cost small, few enough to let others take a turn.
 constexpr std::size_t kLinesTogether = 5000;
 
 Result<Record> RecordOf(const Json& value, Tier tier) {
@@ -532,7 +532,7 @@ class Loading {
     result_.faults.push_back({line.number, line.byte, error.message});
   }
 
-  // A line that is refused fails alone; an error of the disk ends the load.
+  // A rejected line fails alone; a disk error ends the load.
   static Status Add(BranchTransaction& session, const ImportLine& line, const Record& record,
                     LoadResult* added) {
     const Result<RecordWrite> written = session.Add(record);
@@ -569,7 +569,7 @@ Result<Record> ReadLoadLine(std::string_view line, Tier tier) {
 
 Result<LoadResult> LoadLines(Store& store, std::string_view branch, std::string_view text,
                              const LoadOptions& options) {
-  // A branch that is not there is told before a line is read.
+  // Reports a missing branch before reading any line.
   DOSSIER_RETURN_IF_ERROR(store.Snapshot(branch));
   Loading loading(store, branch, options);
   ImportReader lines(text);

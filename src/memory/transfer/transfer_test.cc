@@ -60,7 +60,7 @@ TEST(LoadTest, LinesBecomeRecordsAndBadOnesAreNamedByPlace) {
   EXPECT_THAT(LoadLines(*store, "n9", lines, {}), FailsWith(ErrorCode::kNotFound, "n9"));
 }
 
-// A store with a bit of everything.
+// A store with some of everything.
 void Fill(TestStore& store) {
   ASSERT_THAT(store.Set("k", "root"), Succeeds());
   const auto old = store.Add({.text = "old", .tags = {"t"}, .meta = {{"a", JsonArray{1}}}});
@@ -86,7 +86,7 @@ void Fill(TestStore& store) {
               Succeeds());
 }
 
-// What the branches of a store show.
+// Returns what the branches of a store show.
 std::string Shown(TestStore& store) {
   std::string shown;
   const auto branches = store->Branches();
@@ -126,7 +126,7 @@ TEST(TransferTest, AStoreIsTheSameElsewhereAndNothingComesTwice) {  // MEM-T24
   EXPECT_EQ(ImportLines(*to, exported, {})->unchanged, imported->added);
   EXPECT_EQ(ImportLines(*from, Export(to, kAll), {})->added, 0);  // and back
 
-  // What was written since comes along, once.
+  // Later writes are included, once.
   ASSERT_THAT(from.Set("since", "1", "n1"), Succeeds());
   EXPECT_EQ(ImportLines(*to, Export(from, kAll), {})->added, 1);
   EXPECT_EQ(Shown(to), Shown(from));

@@ -12,24 +12,24 @@ namespace {
 
 constexpr std::string_view kSpaces = " \t\n\v\f\r";
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-// A control string that is longer was never meant as one: a lone ESC ] must not eat the output.
+// A longer control string was not meant as one: a lone ESC ] must not swallow the output.
 constexpr std::uint64_t kMaxString = 4096;
 
 constexpr char32_t kEsc = 0x1B, kBell = 0x07, kCancel = 0x18, kSubstitute = 0x1A;
 constexpr char32_t kCsi = 0x9B, kSt = 0x9C;
 
-// C1 controls that begin a string: DCS, SOS, OSC, PM, APC; as ESC and a letter 0x40 lower.
+// C1 controls that begin a string: DCS, SOS, OSC, PM, APC; after ESC the letter is 0x40 lower.
 bool BeginsString(char32_t c1) {
   return c1 == 0x90 || c1 == 0x98 || c1 == 0x9D || c1 == 0x9E || c1 == 0x9F;
 }
 
-// Bytes that a code point should have by its first one.
+// Returns the length that the first byte of a code point requires.
 std::size_t LengthByLead(char lead) {
   const auto byte = static_cast<unsigned char>(lead);
   return byte < 0xC2 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : byte < 0xF5 ? 4 : 1;
 }
 
-// The start of a code point whose rest may still come.
+// Returns true for the start of a code point whose rest may still arrive.
 bool IsIncomplete(std::string_view rest) {
   if (rest.size() >= LengthByLead(rest[0])) return false;
   std::size_t at = 0;
@@ -75,7 +75,7 @@ std::string_view KeptEnds::tail() const {
   return std::string_view(tail_).substr(tail_.size() - most);
 }
 
-// Blank lines in front; in compat all white space.
+// Skips blank lines at the start; in compat mode all white space.
 void KeptEnds::Skip(std::string_view* text) {
   const std::size_t first = text->find_first_not_of(kSpaces);
   if (rules_ == CommandRules::kCompat) {
@@ -93,7 +93,7 @@ void KeptEnds::Skip(std::string_view* text) {
 void KeptEnds::Add(std::string_view text) {
   if (solid_ == 0) Skip(&text);
   if (text.empty()) return;
-  // A little more than is kept, so that a cut sees the whole of a code point.
+  // Keeps a little more than needed, so that a cut sees a whole code point.
   const std::uint64_t most = cap_ + 4;
   if (head_.size() < most) head_.append(text.substr(0, most - head_.size()));
   const std::size_t last = text.find_last_not_of(kSpaces);
@@ -189,7 +189,7 @@ void CommandText::StepEscape(char32_t code_point, std::string_view bytes, bool v
         leave();
       }
       return;
-    case State::kStringEscape:  // ESC in a string: its end, or a new escape
+    case State::kStringEscape:  // ESC in a string: end of the string, or a new escape
       state_ = code_point == '\\' ? State::kText : State::kEscape;
       if (code_point != '\\') StepEscape(code_point, bytes, valid);
       return;
@@ -232,14 +232,14 @@ bool IsName(std::string_view text) {
          });
 }
 
-// 64 bits; larger ones stay text.
+// Reads 64 bits; larger numbers stay text.
 std::optional<TemplateValue> ReadInteger(std::string_view text) {
   const auto number = ExactNumber<std::int64_t>(text);
   return number ? std::optional(TemplateValue(*number)) : std::nullopt;
 }
 
 bool IsInteger(std::string_view text, CommandRules rules) {
-  if (rules == CommandRules::kCompat) return AllDigits(text);  // 007 is 7; -5 is none
+  if (rules == CommandRules::kCompat) return AllDigits(text);  // 007 is 7; -5 is not an integer
   const std::string_view digits = WithoutSign(text);
   return AllDigits(digits) && (digits.size() == 1 || digits[0] != '0');
 }
@@ -253,7 +253,7 @@ bool IsReal(std::string_view text, CommandRules rules) {
 
 double ReadReal(std::string_view text) { return std::strtod(std::string(text).c_str(), nullptr); }
 
-// Plain words of YAML that are numbers: 1e3, .5, 0x1F and the like are left to the core schema.
+// Reads plain YAML scalars that are numbers; 1e3, .5, 0x1F etc. are left to the core schema.
 std::optional<TemplateValue> ReadYamlNumber(std::string_view text) {
   if (text.find_first_not_of("0123456789.-+eE") != std::string_view::npos) return std::nullopt;
   if (text.starts_with('+')) text.remove_prefix(1);

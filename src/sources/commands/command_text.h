@@ -1,12 +1,12 @@
-// Cleans and caps the output of a command for a prompt while it streams by; it is never held whole.
+// Cleans and truncates the output of a command as it streams; it never holds the whole output.
 //
 //   CommandText text({.cap = 65'536, .rules = CommandRules::kDossier});
 //   text.Add(block);  text.Add(next);
 //   CommandText::Kept kept = std::move(text).Finish("Git Status");
 //
-// Invalid UTF-8 and NUL become U+FFFD, terminal escapes go; blank lines in front and white space at
-// the end go, and in compat white space in front, too. Memory: about 1.5 times the cap.
-// Thread-safety: one owner.
+// Invalid UTF-8 and NUL become U+FFFD and terminal escapes are removed. Blank lines at the start
+// and white space at the end are dropped; in compat mode also white space at the start. Memory:
+// about 1.5 times the cap. Thread-safety: one owner.
 
 #ifndef DOSSIER_SOURCES_COMMANDS_COMMAND_TEXT_H_
 #define DOSSIER_SOURCES_COMMANDS_COMMAND_TEXT_H_
@@ -25,58 +25,58 @@
 
 namespace dossier::sources {
 
-// The variables of command templates: where their values come from, and which type a text becomes.
+// The variables of command templates: the sources of their values and the types of their texts.
 //
 //   VariableInput input{.declared = {{"BRANCH", TemplateValue("main")}, {"N", std::nullopt}},
 //                       .given = {"N=7"}, .environment = LookUpEnvironment};
 //   DOSSIER_ASSIGN_OR_RETURN(TemplateVariables variables, ResolveVariables(input));
 //   // N is the number 7
 //
-// Thread-safety: pure functions, but for what `environment` does.
+// Thread-safety: pure functions, except for what `environment` does.
 
-// Whose rules hold: ours, or those of the Python tool whose files we read.
+// The rule set that applies: ours, or that of the Python tool whose files we read.
 enum class CommandRules { kDossier, kCompat };
 
 struct VariableInput {
-  std::map<std::string, std::optional<TemplateValue>> declared;  // name -> default; none: required
-  std::vector<std::string> given;                                // "NAME=VALUE" of -D, in order
-  // Asked for declared names only.
+  std::map<std::string, std::optional<TemplateValue>> declared;  // name -> default; unset: required
+  std::vector<std::string> given;  // "NAME=VALUE" of each -D, in order
+  // Called for declared names only.
   std::function<std::optional<std::string>(const std::string& name)> environment;
   CommandRules rules = CommandRules::kDossier;
 };
 
-// Errors: kUsage (a -D without a name or `=`), kConfig (a required one is missing).
+// Errors: kUsage (a -D without a name or `=`), kConfig (a required variable is missing).
 Result<TemplateVariables> ResolveVariables(const VariableInput& input);
 
-// The value that a text from -D or the environment means.
+// Returns the typed value of a text from -D or the environment.
 TemplateValue CoerceText(std::string_view text, CommandRules rules);
 
-// A variable of a YAML file, types as written there.
+// Returns a variable of a YAML file, typed as YAML reads it.
 TemplateValue ValueOfYaml(const YamlNode& node);
 
 std::optional<std::string> LookUpEnvironment(const std::string& name);
 
-// The two ends of a text that is longer than `cap`, cut at line ends where there are any, joined by
-// the line "[... N bytes of M cut by LIMIT of NAME ...]". `whole` is M.
+// Shortens a text that is longer than `cap` to its two ends, cut at line ends if possible and
+// joined by the line "[... N bytes of M cut by LIMIT of NAME ...]". `whole` is M.
 struct CutPlace {
   std::uint64_t whole = 0;
   std::uint64_t cap = 0;
   std::string_view limit, name;  // "max_output"
 };
-// `head` holds more than the first 3/4 of the cap, `tail` the last 1/4 or less.
+// `head` holds at least the first 3/4 of the cap, `tail` at most the last 1/4.
 std::string JoinEnds(std::string_view head, std::string_view tail, const CutPlace& place,
                      std::uint64_t* cut_bytes = nullptr);
 
-// The first and the last bytes of a stream that has no white space at its ends.
+// Keeps the first and the last bytes of a stream, without white space at its ends.
 class KeptEnds {
  public:
   KeptEnds(std::uint64_t cap, CommandRules rules) : cap_(cap), rules_(rules) {}
 
   void Add(std::string_view text);
 
-  std::uint64_t seen() const { return seen_; }    // from the first byte that is kept
-  std::uint64_t solid() const { return solid_; }  // without the white space at the end
-  // The first min(cap + 4, solid) bytes, and the last cap / 4 up to `solid`.
+  std::uint64_t seen() const { return seen_; }    // bytes from the first kept byte on
+  std::uint64_t solid() const { return solid_; }  // the same without the white space at the end
+  // The first min(cap + 4, solid) bytes, and the last cap / 4 bytes before `solid`.
   std::string_view head() const;
   std::string_view tail() const;
 
@@ -87,7 +87,7 @@ class KeptEnds {
   std::uint64_t cap_;
   CommandRules rules_;
   std::uint64_t seen_ = 0, solid_ = 0;
-  std::string head_, tail_, spaces_;  // spaces_: white space that may be the end
+  std::string head_, tail_, spaces_;  // spaces_: white space that may turn out to be the end
 };
 
 class CommandText {
@@ -104,14 +104,14 @@ class CommandText {
   explicit CommandText(const Options& options)
       : cap_(options.cap), ends_(options.cap, options.rules) {}
 
-  // `bytes` may begin and end inside a code point or an escape.
+  // `bytes` may begin or end in the middle of a code point or an escape sequence.
   void Add(std::string_view bytes);
-  // Between two streams: what is incomplete stays so.
+  // Call between two streams: an incomplete sequence is not continued by the next stream.
   void EndStream();
   Kept Finish(std::string_view name) &&;
 
  private:
-  // ECMA-48: ESC, then one of these.
+  // States of the ECMA-48 parser: ESC, then one of these.
   enum class State { kText, kEscape, kControl, kString, kStringEscape };
 
   void Step(char32_t code_point, std::string_view bytes, bool valid);
@@ -121,7 +121,7 @@ class CommandText {
   std::uint64_t cap_;
   KeptEnds ends_;
   State state_ = State::kText;
-  std::uint64_t string_bytes_ = 0;  // of the control string so far
+  std::uint64_t string_bytes_ = 0;  // length of the current control string
   std::string carry_;               // an incomplete code point
   std::uint64_t invalid_ = 0, escapes_ = 0;
 };

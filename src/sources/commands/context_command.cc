@@ -42,7 +42,7 @@ bool HoldsKey(std::string_view value, std::span<const std::string> known_keys) {
   });
 }
 
-// Replaces an earlier one of that name.
+// Sets a variable, replacing an earlier one of that name.
 void Set(std::string_view name, std::string_view value, std::vector<std::string>* environment) {
   const std::string start = std::string(name) + "=";
   std::erase_if(*environment,
@@ -136,7 +136,7 @@ Status ReadUnchanged(const FieldPlace& at, ContextCommand* out) {
   return ReadWord<Unchanged>(at, kWords, &out->unchanged);
 }
 
-// 10, 0.5, 500ms, 2m.
+// Accepts 10, 0.5, 500ms, 2m.
 Status ReadTimeout(const FieldPlace& at, ContextCommand* out) {
   constexpr std::string_view kLegal = "above 0: seconds, or a time such as 500ms or 2m";
   constexpr double kMostSeconds = 7 * 86'400;
@@ -206,7 +206,7 @@ bool Has(const YamlNode& item, std::string_view key) {
                      [&](const YamlEntry& entry) { return entry.key == key; });
 }
 
-// One item, known to be number `index`.
+// Reads the item with number `index`.
 class ItemReader {
  public:
   ItemReader(const YamlNode& item, std::string_view file, std::size_t index)
@@ -232,7 +232,7 @@ class ItemReader {
     if (const auto* words = std::get_if<CommandArgv>(&command.run); words && words->empty()) {
       return Fail("'argv' is empty");
     }
-    // Else the earlier block is out of view, and the note would point at nothing.
+    // Otherwise the earlier block is out of view, and the note would refer to nothing.
     if (command.unchanged == Unchanged::kNote && !command.persist) {
       return Fail("'unchanged: note' needs 'persist: true'");
     }

@@ -33,14 +33,14 @@
 namespace dossier::sources {
 namespace {
 
-// One context command while it runs: its process, its pipes, its times.
+// One running context command: its process, its pipes, its times.
 //
 //   RunningCommand running(command, index, options);
 //   running.Start(environment, now);
 //   // poll running.Descriptors(); then running.OnReady(descriptor), running.OnTime(now)
 //   if (running.done()) results[index] = running.TakeResult();
 //
-// Private to this module; RunContext drives it. Thread-safety: one owner.
+// Private to this file; RunContext drives it. Thread-safety: one owner.
 
 // The whole output of one command as one stream: stdout and then, if it is not blank, LF and
 // stderr.
@@ -50,14 +50,14 @@ namespace {
 //   DOSSIER_RETURN_IF_ERROR(std::move(output).Finish(&result));   // bytes, sha256, text, kept,
 //   notes
 //
-// stdout is hashed, cleaned and capped as it comes; stderr waits for its end, in memory and above
-// 64 KiB in a file without a name. Thread-safety: one owner.
+// stdout is hashed, cleaned and truncated as it arrives; stderr is kept until the end, in
+// memory and above 64 KiB in an unnamed file. Thread-safety: one owner.
 
-// Bytes that wait; above 64 KiB on disk.
+// Buffers bytes; above 64 KiB on disk.
 class Spool {
  public:
   Status Add(std::string_view bytes);
-  // Calls visit(block) for all bytes in order.
+  // Calls visit(block) for all bytes, in order.
   template <typename Visit>
   Status ForEachBlock(Visit visit) const;
 
@@ -70,11 +70,11 @@ class Spool {
 
 class CommandOutput {
  public:
-  // `store` keeps the whole output of commands with keep_full; it may be null for others.
+  // `store` receives the whole output of commands with keep_full; it may be null for others.
   CommandOutput(const ContextCommand& command, CommandRules rules,
                 const store::ContentStore* store);
 
-  // Errors of the disk: kIo.
+  // Errors: kIo from the disk.
   Status AddOut(std::string_view bytes);
   Status AddErr(std::string_view bytes);
   Status Finish(CommandResult* result) &&;
@@ -102,14 +102,14 @@ class RunningCommand {
     result_.index = index;
   }
 
-  // A command that cannot be started is done at once.
+  // A command that cannot be started is finished at once.
   void Start(std::span<const std::string> environment, Time now);
 
-  // Filled with what to poll; closed ones are -1.
+  // Fills in the descriptors to poll; closed ones are -1.
   void Descriptors(pollfd* waits) const;
-  // After the poll. Errors: kIo.
+  // Call after the poll. Errors: kIo.
   Status OnReady(const pollfd* waits, Time now);
-  // When OnTime wants to be called.
+  // The time at which OnTime must be called.
   std::optional<Time> wake_at() const;
   void OnTime(Time now);
 
@@ -118,7 +118,7 @@ class RunningCommand {
 
   bool done() const { return done_; }
   const ContextCommand& command() const { return command_; }
-  // Once done. Errors: kIo.
+  // Call when it is done. Errors: kIo.
   Result<CommandResult> TakeResult(Time now);
 
  private:
@@ -137,17 +137,17 @@ class RunningCommand {
   std::optional<ProcessEnd> end_;
   std::optional<StopReason> stopped_;
   Time started_{}, ends_at_{};
-  Time drained_at_{};  // once ended: how long its pipes are read
+  Time drained_at_{};  // after its end: until when its pipes are read
   bool done_ = false;
 };
 
 constexpr std::size_t kMaxMemory = 64 << 10;
 
-// How long output is read after the end of the program: a child of it may still hold the pipes.
+// How long output is read after the program has ended, since a child may still hold the pipes.
 constexpr Millis kDrain{100};
 constexpr std::size_t kBlock = 256 << 10;
 
-// 10, 0.5, 1.25: as configured, without a unit.
+// Returns 10, 0.5 or 1.25: as configured, without a unit.
 std::string SecondsText(Millis time) {
   return fmt::format("{}", static_cast<double>(time.count()) / 1000);
 }
@@ -239,7 +239,7 @@ Status CommandOutput::Finish(CommandResult* result) && {
   result->notes.cut_bytes = kept.cut_bytes;
   result->notes.invalid_bytes = kept.invalid;
   result->notes.terminal_escapes = kept.escapes;
-  // Each escaped line gets one byte more.
+  // Escaping adds one byte to each escaped line.
   result->notes.escaped_lines = assembly::EscapeMarkers(result->text).size() - result->text.size();
   return {};
 }
@@ -277,7 +277,7 @@ Status RunningCommand::OnReady(const pollfd* waits, Time now) {
 }
 
 Status RunningCommand::Read(Pipe pipe) {
-  std::array<char, kBlock> block;  // not thread_local: each start of the program would clear it
+  std::array<char, kBlock> block;  // not thread_local: each program start would clear it
   const int fd = pipe == Pipe::kOut ? process_->out() : process_->err();
   const ssize_t got = read(fd, block.data(), block.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
@@ -296,7 +296,7 @@ void RunningCommand::TakeEnd(Time now) {
 
 std::optional<RunningCommand::Time> RunningCommand::wake_at() const {
   if (end_) return drained_at_;
-  if (stopped_) return std::nullopt;  // the supervisor keeps the time
+  if (stopped_) return std::nullopt;  // the supervisor enforces the time
   return ends_at_;
 }
 
@@ -350,7 +350,7 @@ Result<CommandResult> RunningCommand::TakeResult(Time now) {
 using Time = RunningCommand::Time;
 using SteadyClock = std::chrono::steady_clock;
 
-// All commands of one phase.
+// Runs all commands of one phase.
 class Phase {
  public:
   Phase(std::span<const ContextCommand> commands, const ContextRunOptions& options,
@@ -361,7 +361,7 @@ class Phase {
     inherited_ = options_.environment ? *options_.environment : CurrentEnvironment();
     ends_at_ = SteadyClock::now() + options_.deadline;
     const Status ran = RunAll();
-    running_.clear();  // whatever an error left
+    running_.clear();  // ends what an error left running
     DOSSIER_RETURN_IF_ERROR(ran);
     if (cancelled_) {
       return MakeError(ErrorCode::kCancelled, "context commands were stopped: {}",
@@ -408,7 +408,7 @@ class Phase {
     return environment;
   }
 
-  // Those for which no time is left.
+  // Marks the commands for which no time is left.
   Status SkipRest() {
     for (; next_ < commands_.size(); ++next_) {
       CommandResult result{.index = next_, .outcome = CommandOutcome::kTimeout};
@@ -499,7 +499,7 @@ class Phase {
   std::vector<std::unique_ptr<RunningCommand>> running_;
   std::size_t next_ = 0;  // the first that has not been started
   Time ends_at_{};
-  bool late_ = false;  // the phase's time is up
+  bool late_ = false;  // the time of the phase is over
   bool cancelled_ = false;
   std::optional<Error> failure_;
 };

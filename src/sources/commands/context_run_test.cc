@@ -32,7 +32,7 @@ CommandResult RunOne(const ContextCommand& command, const ContextRunOptions& opt
 
 std::string TextOf(std::string line) { return RunOne(Shell(std::move(line))).text; }
 
-// The lines of a file that commands write their process numbers into.
+// Returns the lines of a file into which commands write their process ids.
 std::vector<pid_t> PidsIn(const std::string& path) {
   std::vector<pid_t> pids;
   std::ifstream file(path);
@@ -42,7 +42,7 @@ std::vector<pid_t> PidsIn(const std::string& path) {
 
 bool Alive(pid_t pid) { return kill(pid, 0) == 0 || errno != ESRCH; }
 
-// Waits until every process of `path` has ended: init may take a moment to reap.
+// Waits until all processes in `path` have ended: init may take a moment to reap them.
 bool AllGone(const std::string& path) {
   for (int round = 0; round < 500; ++round) {
     const auto pids = PidsIn(path);
@@ -56,7 +56,7 @@ class ContextRunTest : public ::testing::Test {
  protected:
   std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
 
-  // `count` commands, each of which waits until all have come as far.
+  // Makes `count` commands, each of which waits until all have started.
   std::vector<ContextCommand> Meeting(int count) const {
     const std::string folder = folder_.path();
     std::vector<ContextCommand> commands;
@@ -78,11 +78,11 @@ TEST_F(ContextRunTest, TenCommandsThatWaitForEachOtherEnd) {  // CON-P1, CON-N8
   for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ((*results)[i].text, std::to_string(i));
 }
 
-// What they gain in time is measured in bench/.
+// bench/ measures the time that this saves.
 TEST_F(ContextRunTest, NeverMoreRunThanTheCapAndThatManyDo) {  // CON-P2, CON-P3
   auto results = RunContext(Meeting(16), {});                  // ends only if 16 run at once
   ASSERT_TRUE(results);
-  // Each says how many run when it starts.
+  // Each prints how many are running when it starts.
   const std::string line = fmt::format(
       "d={0}/run.$$; mkdir $d; ls -d {0}/run.* | wc -l; sleep 0.02; rmdir $d", folder_.path());
   for (const std::size_t cap : {1, 3, 16}) {
@@ -287,7 +287,7 @@ TEST_F(ContextRunTest, CommandsSeeNoSecrets) {  // CON-21, CON-D17
                          "COMPATIBLE_URL=http://h/x",
                          "PLAIN=6",
                          "PAGER=less"};
-  // What git is told stands in base/process/git_call_test.cc.
+  // base/process/git_call_test.cc tests the settings that git gets.
   ContextCommand command = Shell(
       "env | sort | grep -v -e ^PATH= -e ^PWD= -e ^_= -e ^SHLVL= -e ^GIT_CONFIG_ "
       "-e ^GIT_PROXY_COMMAND=");

@@ -20,7 +20,7 @@ using std::chrono::seconds;
 
 constexpr std::size_t kMaxNameChars = 200;  // ids and paths
 constexpr std::size_t kMaxSummaryChars = 300;
-constexpr std::size_t kMaxGlobChars = 400;  // of one list
+constexpr std::size_t kMaxGlobChars = 400;  // per list
 constexpr Millis kLongestTime = std::chrono::hours(24 * 365);
 constexpr std::string_view kCutMark = "…";
 
@@ -50,9 +50,9 @@ class Builder {
   }
 
  private:
-  // Valid UTF-8 of at most `most` code points.
+  // Returns valid UTF-8 of at most `most` code points.
   std::string Cut(std::string_view text, std::size_t most) {
-    // Bytes are never fewer than code points.
+    // A text has at least as many bytes as code points.
     std::string clean = utf8::IsValid(text) ? std::string(text) : utf8::Sanitize(text);
     if (clean.size() <= most || utf8::CodePoints(clean) <= most) return clean;
     ++out_.cuts;
@@ -67,7 +67,7 @@ class Builder {
     out_.head = Name(repo.head);
     out_.recent_window = fmt::format("{}s", duration_cast<seconds>(input_.window).count());
     const HeaderExtras& extras = input_.extras;
-    if (extras.dirty) out_.dirty = repo.dirty;  // none: git could not say, and the problem says so
+    if (extras.dirty) out_.dirty = repo.dirty;  // unset: git could not tell; see the problem
     if (extras.upstream) out_.upstream = repo.upstream;
     if (extras.commits) {
       out_.commits.emplace();
@@ -118,7 +118,7 @@ class Builder {
     std::partial_sort(tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(count),
                       tasks.end(), [](const Task* a, const Task* b) {
                         if (StartsBefore(*a, *b)) return true;
-                        return !StartsBefore(*b, *a) && a < b;  // as they stand in the input
+                        return !StartsBefore(*b, *a) && a < b;  // in input order
                       });
     for (std::size_t i = 0; i < count; ++i) {
       out_.backlog.push_back({Name(tasks[i]->id), Cut(tasks[i]->summary, kMaxSummaryChars)});
@@ -149,7 +149,7 @@ class Builder {
     if (known == out_.policy.end()) out_.policy.push_back(std::move(rule));
   }
 
-  // "allow:a,b", or its start and ",(+N more)".
+  // Returns "allow:a,b", or the start of the list and ",(+N more)".
   void AddGlobs(std::string_view name, const std::vector<std::string>& globs) {
     if (globs.empty()) return;
     std::string list = Cut(globs.front(), kMaxGlobChars);
@@ -225,7 +225,7 @@ Header BuildHeader(const HeaderInput& input) { return Builder(input).Build(); }
 
 std::string FormatAgo(Clock::Wall time, Clock::Wall now) {
   constexpr std::int64_t kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
-  // Six centuries are more than a signed count of nanoseconds holds.
+  // Six centuries exceed a signed count of nanoseconds.
   const auto nanos = static_cast<std::uint64_t>(now.time_since_epoch().count()) -
                      static_cast<std::uint64_t>(time.time_since_epoch().count());
   const auto age = now <= time ? 0 : static_cast<std::int64_t>(nanos / 1'000'000'000);
@@ -239,7 +239,7 @@ std::string FormatAgo(Clock::Wall time, Clock::Wall now) {
 Clock::Wall RoundDown(Clock::Wall now, Millis step) {
   const Millis unit = std::max(step, Millis(1));
   const auto since = floor<Millis>(now.time_since_epoch());
-  const auto rest = ((since % unit) + unit) % unit;  // also before 1970
+  const auto rest = ((since % unit) + unit) % unit;  // also works before 1970
   return Clock::Wall(duration_cast<Clock::Wall::duration>(since - rest));
 }
 
@@ -264,8 +264,8 @@ Result<Millis> ParseHeaderTime(std::string_view flag, std::string_view text) {
 
 namespace {
 
-// Code points that must not stand as they are: controls, line ends of YAML 1.1, marks that turn the
-// direction of text, what is no character.
+// Code points that must be escaped: controls, YAML 1.1 line ends, marks that change the text
+// direction, non-characters.
 bool NeedsEscape(char32_t code) {
   return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x061C || code == 0x200E ||
          code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
@@ -306,7 +306,7 @@ void AppendQuoted(std::string_view text, std::string* out) {
   *out += '"';
 }
 
-// Writes the block of a header, key by key.
+// Writes the YAML block of a header, key by key.
 class YamlWriter {
  public:
   std::string Write(const Header& header) {
@@ -399,7 +399,7 @@ JsonObject RepoJson(const Header& header) {
   return repo;
 }
 
-// Sections of bullets; an empty one says so.
+// Writes sections of bullets; an empty section says so.
 class MarkdownWriter {
  public:
   void Section(std::string_view key, std::string_view empty) {

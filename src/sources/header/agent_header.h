@@ -1,11 +1,11 @@
-// The header of a prompt: the true state of the repository in a few lines.
+// The header of a prompt: the current state of the repository in a few lines.
 //
 //   HeaderInput input{.repo = watch.Get(), .notes = notes.notes, .tasks = tasks.tasks};
 //   input.policy = &policy;
 //   input.now = SystemClock()->WallNow();
 //   std::string text = ToYaml(BuildHeader(input));      // "---  # agent_context\nrepo:\n…"
 //
-// One `now`, taken by the caller, serves all ages: same input, same bytes.
+// The caller takes `now` once for all ages, so the same input gives the same bytes.
 // Thread-safety: plain data and pure functions.
 
 #ifndef DOSSIER_SOURCES_HEADER_AGENT_HEADER_H_
@@ -28,38 +28,38 @@
 namespace dossier::sources {
 
 inline constexpr std::size_t kHeaderItems = 7;  // pending, backlog, hotspots
-inline constexpr std::size_t kHeaderFiles = 3;  // of a pending note
+inline constexpr std::size_t kHeaderFiles = 3;  // files of a pending note
 inline constexpr std::size_t kHeaderNextWork = 5;
 
 enum class AgentMode : std::uint8_t { kPropose, kReview };
-// Exactly "propose" or "review"; all else is kPropose, with a sentence in `problem`.
+// Accepts exactly "propose" or "review"; anything else is kPropose, with a sentence in `problem`.
 AgentMode ReadMode(std::string_view text, std::string* problem);
 std::string_view ModeName(AgentMode mode);
 
-// The machine, of `--with environment`.
+// Facts about the machine, for `--with environment`.
 struct HeaderEnvironment {
   std::string os, sandbox, network;
   std::vector<std::string> tools;
 };
 
-// A file of the work tree that changed, of `header.hotspots: [files]`.
+// A changed file of the work tree, for `header.hotspots: [files]`.
 struct ChangedFile {
   std::string path;
   std::int64_t mtime_ns = 0;  // since 1970
 };
 
-// What `--with` adds to the header, in the order in which it is shown.
+// The additions of `--with` to the header, in display order.
 struct HeaderExtras {
   bool dirty = false, upstream = false, commits = false, date = false;
   std::optional<HeaderEnvironment> environment;
 };
 
-// Everything a header is made of. Views and pointers must outlive the call of BuildHeader.
+// All input of a header. Views and pointers must outlive the call of BuildHeader.
 struct HeaderInput {
   RepoFacts repo;
   std::span<const Note> notes;
   std::span<const Task> tasks;
-  const ChangePolicy* policy = nullptr;  // null: only the fixed rules are shown
+  const ChangePolicy* policy = nullptr;  // null: shows only the fixed rules
   AgentEngine::Output output = AgentEngine::Output::kPatchFile;
   std::vector<std::string> targets;
   AgentMode mode = AgentMode::kPropose;
@@ -71,7 +71,7 @@ struct HeaderInput {
   HeaderExtras extras;
 };
 
-// All texts are valid UTF-8 and cut to their lengths.
+// All texts are valid UTF-8 and cut to their maximum lengths.
 struct Header {
   struct Pending {
     std::string id, age;
@@ -84,9 +84,9 @@ struct Header {
     std::string path, age;
   };
   std::string branch, head, recent_window;
-  // Of `repo`, last; unset ones are not shown.
-  std::optional<bool> dirty;                        // none also if git could not say
-  std::optional<std::optional<Upstream>> upstream;  // shown as null without one
+  // From `repo`, at the end; unset members are not shown.
+  std::optional<bool> dirty;                        // also unset if git could not tell
+  std::optional<std::optional<Upstream>> upstream;  // shown as null if there is no upstream
   std::optional<std::vector<std::string>> commits;
   std::optional<std::string> date;
   std::optional<HeaderEnvironment> environment;
@@ -97,25 +97,25 @@ struct Header {
   std::vector<std::string> targets, policy, next_work;
   std::string mode;
 
-  // Not shown: for the report.
-  std::size_t cuts = 0;  // texts that were shortened
+  // Not shown; used in the report.
+  std::size_t cuts = 0;  // number of texts that were shortened
   std::vector<std::string> warnings;
 };
 
 Header BuildHeader(const HeaderInput& input);
 
-// A YAML document; ends in "...\n".
+// Returns a YAML document that ends in "...\n".
 std::string ToYaml(const Header& header);
-// {"schema":"dossier.header/1", …}, the same keys in the same order.
+// Returns {"schema":"dossier.header/1", …} with the same keys in the same order.
 Json ToJsonValue(const Header& header);
 std::string ToMarkdown(const Header& header);
 
-// "just now" below 15 s and for the future, then "59s ago", "5m ago", "3h ago", "2d ago".
+// Returns "just now" below 15 s and for future times, then "59s ago", "5m ago", "3h ago", "2d ago".
 std::string FormatAgo(Clock::Wall time, Clock::Wall now);
-// `now` rounded down to a multiple of `step` since 1970.
+// Returns `now` rounded down to a multiple of `step` since 1970.
 Clock::Wall RoundDown(Clock::Wall now, Millis step);
 
-// The window and age_step of a command line: "90", "90s", "3m", "2h", "1d", 0 to 365 d.
+// Parses the window and age_step of a command line: "90", "90s", "3m", "2h", "1d", 0 to 365 d.
 // Errors: kUsage, naming `flag`.
 Result<Millis> ParseHeaderTime(std::string_view flag, std::string_view text);
 

@@ -297,7 +297,7 @@ TEST(AgentHeaderTest, OddCharactersAreEscaped) {  // REP-21
             std::string::npos);
 }
 
-// Texts that break YAML writers.
+// Texts that break YAML writers that are not careful.
 std::string HostileText(Random& random) {
   constexpr std::string_view kParts[] = {
       "---",      "...",    ": ",     " #",     "\"",     "'",     "\n",   "\r",      "\t",

@@ -24,7 +24,7 @@ std::string DocumentsText(const std::vector<NamedText>& documents) {
   return text;
 }
 
-// Tools and turns are the same in every layout.
+// Adds the sections for tools and turns, which are the same in every layout.
 void AddLoop(const AgentPromptInput& input, std::vector<Section>* out) {
   if (!input.tools.empty()) out->push_back({.name = "tools", .tools = input.tools});
   if (!input.turns.empty()) out->push_back({.name = "history", .turns = input.turns});
@@ -84,7 +84,7 @@ Result<AgentPrompt> FromLayout(const AgentPromptInput& input, const AgentPromptS
   return Finish(fmt::format("agents_{}", RoleName(input.role)), sections, {}, options, setting);
 }
 
-// Front matter makes a template of ours; without it only known tokens are replaced.
+// A file with front matter is one of our templates; otherwise only known tokens are replaced.
 Result<Replaced> FillCustom(const CustomPrompt& custom, const TokenMap& tokens,
                             std::string_view boundary) {
   if (!custom.text.starts_with("---\n") && !custom.text.starts_with("---\r\n")) {

@@ -1,11 +1,11 @@
-// The prompts of engineer and reviewer: from layouts, or from a repository's own files.
+// Builds the prompts of engineer and reviewer from layouts or from a repository's own files.
 //
 //   AgentPromptInput input{.role = AgentRole::kEngineer, .header = &header, .tokens = tokens};
 //   DOSSIER_ASSIGN_OR_RETURN(input.custom, FindCustomPrompt(root, agents, input.role));
 //   DOSSIER_ASSIGN_OR_RETURN(const AgentPrompt prompt, AssembleAgentPrompt(input, setting));
 //   Start(engine, PromptText(prompt.assembled.messages));
 //
-// Prompts that differ in time and task share all bytes before the volatile zone.
+// Prompts that differ only in time and task have the same bytes before the volatile zone.
 // Thread-safety: plain data, functions over files that are only read.
 
 #ifndef DOSSIER_SOURCES_HEADER_AGENT_PROMPT_H_
@@ -32,13 +32,13 @@ namespace dossier::sources {
 enum class AgentRole : std::uint8_t { kEngineer, kReviewer };
 std::string_view RoleName(AgentRole role);  // "engineer", "reviewer"
 
-// A role prompt of the repository's own.
+// A role prompt that the repository supplies.
 struct CustomPrompt {
   std::string file;  // relative to the root; for messages
   std::string text;
 };
 
-// PROMPTS/engineer.md, reviewer.md or cto.md; nothing if it is not there.
+// Reads PROMPTS/engineer.md, reviewer.md or cto.md; returns nullopt if it does not exist.
 // Errors: kConfig if it cannot be read.
 Result<std::optional<CustomPrompt>> FindCustomPrompt(const std::string& root,
                                                      const AgentsConfig& agents, AgentRole role);
@@ -46,41 +46,41 @@ Result<std::optional<CustomPrompt>> FindCustomPrompt(const std::string& root,
 struct AgentPromptInput {
   AgentRole role = AgentRole::kEngineer;
   const Header* header = nullptr;
-  TokenMap tokens;                     // of PromptTokens
-  std::optional<CustomPrompt> custom;  // instead of the built-in layout
-  // How the engine works; decides which output rules are in the prompt.
+  TokenMap tokens;                     // result of PromptTokens
+  std::optional<CustomPrompt> custom;  // replaces the built-in layout
+  // The engine's way of working, which decides the output rules in the prompt.
   enum class Engine : std::uint8_t { kWorktree, kPatchFile, kBuiltin } engine = Engine::kWorktree;
   HeaderConfig::Placement placement = HeaderConfig::Placement::kVolatile;
-  std::string policy;                // the text of the policy file
-  std::vector<NamedText> documents;  // to read first
+  std::string policy;                // text of the policy file
+  std::vector<NamedText> documents;  // to be read first
   std::vector<assembly::ToolSpec> tools;
-  std::vector<assembly::Turn> turns;  // of the built-in loop, so far
+  std::vector<assembly::Turn> turns;  // turns of the built-in loop so far
   std::string patch, checks, feedback;
 };
 
-// What an assembly needs beside its content; see assembly/assemble.h.
+// The inputs of an assembly besides its content; see assembly/assemble.h.
 struct AgentPromptSetting {
   assembly::AssetFolders folders;
   assembly::Budget budget;
   assembly::Capability capability;
   std::shared_ptr<const tokens::Counter> counter;
   assembly::AssembleOptions options;  // boundary, model
-  // Sections that stand before ours, for those that the user's layout adds; may be empty.
+  // Sections of the user's layout that come before ours; may be empty.
   std::function<Result<std::vector<assembly::Section>>(const assembly::Layout& layout)> more = {};
 };
 
 struct AgentPrompt {
   assembly::Assembled assembled;
-  std::vector<std::string> warnings;  // of templates and of the report
+  std::vector<std::string> warnings;  // from templates and from the report
 };
 
-// Errors: as assembly::Assemble; kConfig for a template with declared placeholders that names an
-// unknown one; kTooLong if the patch of a reviewer does not fit (it is never cut).
+// Errors: as assembly::Assemble; kConfig for a template that declares placeholders and names an
+// unknown one; kTooLong if a reviewer's patch does not fit (it is never cut).
 Result<AgentPrompt> AssembleAgentPrompt(const AgentPromptInput& input,
                                         const AgentPromptSetting& setting);
 
-// All messages as one text, for programs that take a prompt: system text first, one blank line
-// between.
+// Returns all messages as one text, for programs that take a prompt: system text first, with one
+// blank line between messages.
 std::string PromptText(const assembly::Messages& messages);
 
 }  // namespace dossier::sources

@@ -27,7 +27,7 @@ class AgentPromptTest : public ::testing::Test {
     setting_.options.boundary = assembly::MakeBoundary(1);
   }
 
-  // A prompt for a task at a time.
+  // Returns a prompt for a task at a time.
   AgentPromptInput Input(AgentRole role, const std::string& id, std::int64_t second) {
     task_ = {.id = id, .summary = "Do " + id, .description = "Details of " + id};
     notes_ = {ParseNote("ready_for_review/d__n__x.md", "")};
@@ -96,7 +96,7 @@ TEST_F(AgentPromptTest, AHeaderInFrontIsWarnedOf) {  // REP-29, A11
   EXPECT_LT(text.find("State of the repository:"), text.find("{:max-files 10}"));
 }
 
-// What stands behind the header is counted again, block by block.
+// Counts what follows the header again, block by block.
 TEST_F(AgentPromptTest, TheWarningCountsWhatStandsBehindTheHeader) {  // REP-29, A11
   AgentPromptInput input = Input(AgentRole::kReviewer, "a-1", 1'000'000);
   input.placement = HeaderConfig::Placement::kFirst;

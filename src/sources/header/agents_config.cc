@@ -22,7 +22,7 @@ using Engine = AgentEngine;
 constexpr std::string_view kOutputs[] = {"worktree", "patch-file"};
 constexpr std::string_view kPlacements[] = {"volatile", "first"};
 
-// A program and its arguments.
+// Reads a program and its arguments.
 Status ReadArgv(const JsonPlace& at, std::vector<std::string>* out) {
   constexpr std::string_view kWanted = "a list: the program and its arguments";
   if (!at.value.is_array() || !ReadTexts(at, out) || out->empty() || out->front().empty()) {
@@ -82,7 +82,7 @@ constexpr JsonField<AgentEngine> kEngineFields[] = {
     {"commands", ReadCommands},
 };
 
-// The names in braces of `word`. Braces behind a dollar sign are a shell's.
+// Returns the names in braces in `word`. Braces after a dollar sign belong to a shell.
 std::vector<std::string> NamesInBraces(std::string_view word) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz_";
   std::vector<std::string> names;
@@ -94,7 +94,7 @@ std::vector<std::string> NamesInBraces(std::string_view word) {
   return names;
 }
 
-// A word in braces that is filled with nothing would reach the program as it stands.
+// Rejects unknown placeholders, since they would reach the program unreplaced.
 Status CheckPlaceholders(std::string_view where, const std::vector<std::string>& argv) {
   const std::vector<std::string> known(std::begin(kEnginePlaceholders),
                                        std::end(kEnginePlaceholders));
@@ -123,7 +123,7 @@ Status CheckEngine(std::string_view where, const AgentEngine& engine) {
   return {};
 }
 
-// The keys of a built-in engine, without those that only say where it comes from.
+// Returns the keys of a built-in engine, without those that only document its origin.
 Result<JsonObject> PresetKeys(std::string_view where, const std::string& name) {
   const std::string path = fmt::format("{}{}.yaml", kPresets, name);
   const auto text = BuiltInAsset(path);
@@ -138,7 +138,7 @@ Result<JsonObject> PresetKeys(std::string_view where, const std::string& name) {
   return keys;
 }
 
-// A preset's keys, and over them those that stand beside it.
+// Returns the keys of the preset, overridden by those given beside it.
 Result<Json> WithPreset(std::string_view where, const Json& given) {
   const auto* map = given.if_object();
   const Json* preset = map ? map->if_contains("preset") : nullptr;
@@ -211,7 +211,7 @@ constexpr JsonField<AgentsConfig> kAgentsFields[] = {
     {"recent_sec", Into<ReadTimeFrom<0>, &AgentsConfig::header, &HeaderConfig::window>},
 };
 
-// A list of some of `names`.
+// Reads a list whose items are among `names`.
 Status ReadSomeOf(const JsonPlace& at, std::span<const std::string_view> names,
                   std::vector<std::string>* out) {
   const std::string wanted =
@@ -249,7 +249,7 @@ constexpr JsonField<HeaderConfig> kHeaderFields[] = {
     {"with", ReadWith},
 };
 
-// Unknown keys are told, and do not stop anybody.
+// Unknown keys are reported but stop nothing.
 template <typename T>
 void WarnOfUnknown(const Json& value, std::string_view where, std::span<const JsonField<T>> fields,
                    std::vector<std::string>* warnings) {
@@ -280,7 +280,7 @@ const AgentEngine* AgentsConfig::FindEngine(std::string_view name) const {
   for (const AgentEngine& engine : engines) {
     if (engine.name == name) return &engine;
   }
-  // Keys of EDN files lose their dashes.
+  // Keys in EDN files lose their dashes.
   for (const AgentEngine& engine : engines) {
     if (NormalKey(engine.name) == NormalKey(name)) return &engine;
   }
@@ -398,7 +398,7 @@ constexpr JsonField<ChangePolicy> kPolicyFields[] = {
     {"review_timeout_seconds", Into<ReadTimeFrom<1>, &ChangePolicy::review_timeout>},
 };
 
-// Walks a pattern once and knows where it is.
+// Walks a pattern once and tracks the position.
 class GlobChecker {
  public:
   explicit GlobChecker(std::string_view pattern) : pattern_(pattern) {}
@@ -410,7 +410,7 @@ class GlobChecker {
     for (const std::string_view part : Split(pattern_, '/')) {
       const auto at = static_cast<std::size_t>(part.data() - pattern_.data());
       if (part == "..") return Fail(at, "no path holds ..");
-      // A rule that can match nothing is a mistyped one.
+      // A rule that can match nothing is a typing error.
       if (part == ".") return Fail(at, "no path holds . as a part: leave it out");
       if (part.empty()) {
         return Fail(at, "no path has an empty part; all below a folder is folder/**");
@@ -439,7 +439,7 @@ class GlobChecker {
                      1 + utf8::CodePoints(pattern_.substr(0, offset)), what);
   }
 
-  // From `[` to behind its `]`.
+  // Checks from `[` to after its `]`.
   Status CheckClass() {
     const std::size_t open = at_++;
     if (at_ < pattern_.size() && (pattern_[at_] == '!' || pattern_[at_] == '^')) ++at_;

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// The example of section 5.
+// The example in section 5.
 constexpr std::string_view kAgentsExample = R"(
 header: {window: 90s, age_step: 30s, placement: first, hotspots: [files], with: [dirty, date]}
 agents:

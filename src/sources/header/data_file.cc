@@ -20,7 +20,7 @@ namespace dossier::sources {
 namespace {
 
 constexpr std::size_t kMaxBytes = kMaxEdnBytes;
-// 10,000 tasks of ten keys and a few items each.
+// Enough for 10,000 tasks with ten keys and a few items each.
 constexpr std::size_t kMaxNodes = 1'000'000;
 
 Status NormalizeKeys(std::string_view file, Json* value) {
@@ -40,7 +40,7 @@ Status NormalizeKeys(std::string_view file, Json* value) {
   return {};
 }
 
-// ParseJson names a byte; people look for lines.
+// ParseJson reports a byte offset, but people look for lines.
 Result<Json> ParseJsonFile(std::string_view text, std::string_view file) {
   auto parsed = ParseJson(text);
   if (parsed) return parsed;
@@ -59,7 +59,7 @@ Result<YamlNode> ReadYamlFile(std::string_view text, std::string_view file) {
   return assembly::ReadYaml(text, file, {.max_bytes = kMaxBytes, .max_nodes = kMaxNodes});
 }
 
-// The child of `node` at one step of a path, and its place.
+// Returns the child of `node` for one step of a path, and its place.
 const YamlNode* StepInto(const YamlNode& node, std::string_view step, int* line, int* column) {
   for (const YamlEntry& entry : node.entries) {
     if (NormalKey(entry.key) != step) continue;
@@ -76,7 +76,7 @@ const YamlNode* StepInto(const YamlNode& node, std::string_view step, int* line,
 
 std::string DataFile::PlaceOf(std::string_view path) const {
   if (file.ends_with(".edn")) return PlaceInText(file, text, FindInEdn(text, path));
-  const auto root = ReadYamlFile(text, file);  // JSON is YAML, but for tabs
+  const auto root = ReadYamlFile(text, file);  // JSON is YAML, except for tabs
   if (!root) return file;
   int line = root->line, column = root->column;
   const YamlNode* node = &*root;
@@ -119,7 +119,7 @@ Result<DataFile> ParseData(std::string text, std::string_view file) {
 
 Result<DataFile> ReadDataFile(const std::string& root, const std::string& file) {
   const std::filesystem::path path = std::filesystem::path(root) / file;
-  // A pipe would be waited for.
+  // Reading a pipe would block.
   std::error_code error;
   const auto kind = std::filesystem::status(path, error).type();
   using std::filesystem::file_type;
@@ -157,7 +157,7 @@ constexpr bool IsOneOf(char c, std::string_view set) {
   return set.find(c) != std::string_view::npos;
 }
 
-// A table a question: each byte of a file of megabytes is asked.
+// One table per character class: every byte of files of megabytes is tested.
 using ByteTable = std::array<bool, 256>;
 
 constexpr ByteTable MakeTable(bool (*holds)(char)) {
@@ -178,7 +178,7 @@ constexpr ByteTable kEndsToken =
     MakeTable([](char c) { return IsEdnSpace(c) || IsOneOf(c, "()[]{}\";\\"); });
 constexpr ByteTable kEndsRun = MakeTable([](char c) { return c == '"' || c == '\\'; });
 
-// The first byte from `at` on that `table` holds, or the end.
+// Returns the first byte from `at` on that is in `table`, or the end.
 std::size_t FindByte(std::string_view text, std::size_t at, const ByteTable& table) {
   while (at < text.size() && !Holds(table, text[at])) ++at;
   return at;
@@ -195,7 +195,7 @@ std::optional<char32_t> HexCode(std::string_view digits) {
 
 bool IsSurrogate(char32_t code) { return code >= 0xD800 && code <= 0xDFFF; }
 
-// How a key that is no text reads: `{[1 2] "x"}` has the key "[1,2]".
+// Returns the text for a key that is not a text: `{[1 2] "x"}` has the key "[1,2]".
 std::string KeyText(const Json& key) {
   return key.is_string() ? std::string(key.get_string()) : ToJson(key);
 }
@@ -204,8 +204,8 @@ class EdnReader {
  public:
   EdnReader(std::string_view text, std::string_view file) : text_(text), file_(file) {}
 
-  // Where the form of that path begins, of a value in a map its key; the nearest form around it
-  // where there is none. `text` is known to be EDN.
+  // Returns where the form at that path begins; for a value in a map, its key; without such a path,
+  // the nearest enclosing form. `text` must be valid EDN.
   std::size_t Find(std::string_view path) {
     wanted_ = path;
     (void)Read();
@@ -235,13 +235,13 @@ class EdnReader {
   tl::unexpected<Error> Fail(std::size_t offset, std::string_view what) const {
     return MakeError(ErrorCode::kConfig, "{}: {}", PlaceInText(file_, text_, offset), what);
   }
-  // Counting lines up to each of a million places would take hours.
+  // Limits warnings: counting lines up to each of a million places would take hours.
   void Warn(std::size_t offset, std::string_view what) {
     if (++warnings_ > kMaxEdnWarnings) return;
     document_.warnings.push_back(fmt::format("{}: {}", PlaceInText(file_, text_, offset), what));
   }
 
-  // Blanks, comments and discarded forms.
+  // Skips blanks, comments and discarded forms.
   Status SkipBlanks(int depth) {
     if (depth > kMaxEdnDepth) return Fail(at_, "nested deeper than 64");
     while (at_ < text_.size()) {
@@ -255,7 +255,7 @@ class EdnReader {
         at_ += 2;
         DOSSIER_RETURN_IF_ERROR(SkipBlanks(depth + 1));
         if (at_ >= text_.size() || IsCloser(text_[at_])) return Fail(start, "#_ discards nothing");
-        const std::size_t found = found_;  // what is discarded stands at no path
+        const std::size_t found = found_;  // a discarded form has no path
         DOSSIER_RETURN_IF_ERROR(ReadForm(depth + 1));
         found_ = found;
       } else {
@@ -267,7 +267,7 @@ class EdnReader {
 
   static bool IsCloser(char c) { return c == ')' || c == ']' || c == '}'; }
 
-  // The form that starts at `at_`.
+  // Reads the form that starts at `at_`.
   Result<Json> ReadForm(int depth) {
     if (depth > kMaxEdnDepth) return Fail(at_, "nested deeper than 64");
     const char c = text_[at_];
@@ -281,7 +281,7 @@ class EdnReader {
     return ReadToken();
   }
 
-  // Reads what stands at the step `name` of the path; `offset` is what Find gives of it.
+  // Reads the value at the step `name` of the path; Find would return `offset` for it.
   Result<Json> ReadStep(std::string_view name, std::size_t offset, int depth) {
     if (wanted_.empty()) return ReadForm(depth);
     const std::size_t size = path_.size();
@@ -293,7 +293,7 @@ class EdnReader {
     return form;
   }
 
-  // Moves behind the closing sign, or to the next form; false at the end.
+  // Moves past the closing character, or to the next form; returns false at the end.
   Result<bool> NextInside(std::size_t open, char closer, int depth) {
     DOSSIER_RETURN_IF_ERROR(SkipBlanks(depth));
     if (at_ >= text_.size()) {
@@ -369,7 +369,7 @@ class EdnReader {
     }
   }
 
-  // `at_` is behind the backslash.
+  // `at_` is after the backslash.
   Status ReadEscape(std::size_t start, std::string* out) {
     constexpr std::string_view kLetters = "tnrbf\"\\/", kMeanings = "\t\n\r\b\f\"\\/";
     if (at_ >= text_.size()) return Fail(start, "\" is never closed");
@@ -379,7 +379,7 @@ class EdnReader {
       if (!code) return Fail(start, "\\u needs four hex digits");
       at_ += 4;
       const bool high = *code >= 0xD800 && *code < 0xDC00;
-      if (high && text_.substr(at_, 2) == "\\u") {  // as JSON writes what is above U+FFFF
+      if (high && text_.substr(at_, 2) == "\\u") {  // a surrogate pair, as in JSON
         const auto low = HexCode(text_.substr(at_ + 2, 4));
         if (low && *low >= 0xDC00 && *low <= 0xDFFF) {
           code = 0x10000 + ((*code - 0xD800) << 10) + (*low - 0xDC00);
@@ -471,7 +471,7 @@ class EdnReader {
     if (bare.size() > 1 && bare[0] == '0' && IsDigit(bare[1])) return wrong();
     if (bare.find_first_not_of("0123456789") == std::string_view::npos && !decimal) {
       if (const auto number = ExactNumber<std::int64_t>(digits)) return Json(*number);
-      return Json(digits);  // too large for any field that wants a number; exact all the same
+      return Json(digits);  // too large for a numeric field, but exact
     }
     const auto number = ExactNumber<double>(digits);
     return exact_integer || !number ? Result<Json>(wrong()) : Result<Json>(Json(*number));
@@ -480,7 +480,7 @@ class EdnReader {
   std::string_view text_, file_;
   std::size_t at_ = 0, warnings_ = 0;
   EdnDocument document_;
-  std::string_view wanted_;  // of Find
+  std::string_view wanted_;  // set by Find
   std::string path_;
   std::size_t found_ = 0;
 };

@@ -125,7 +125,7 @@ TEST(EdnTest, DepthAndSizeHaveLimits) {
               FailsWith(ErrorCode::kConfig, "16 MiB"));
 }
 
-// Writes a value as EDN in one of the ways that mean the same.
+// Writes a value as EDN in one of several equivalent ways.
 std::string Write(Random& random, const Json& value) {
   const std::string blank = random.Below(2) ? " ; a comment\n" : ", ";
   if (const auto* list = value.if_array()) {

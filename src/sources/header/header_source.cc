@@ -24,7 +24,7 @@ bool Has(const List& list, std::string_view name) {
   return std::find(std::begin(list), std::end(list), name) != std::end(list);
 }
 
-// Changed files that are there, with their times.
+// Returns the changed files that exist, with their times.
 std::vector<ChangedFile> TimesOf(const std::string& root, const std::vector<std::string>& paths) {
   std::vector<ChangedFile> files;
   for (const std::string& path : paths) {
@@ -41,7 +41,7 @@ AgentEngine::Output OutputOf(const AgentsConfig& agents) {
   return engine ? engine->output : AgentEngine::Output::kPatchFile;
 }
 
-// "Debian GNU/Linux 12 (bookworm)" of os-release, else the kernel's name.
+// Returns "Debian GNU/Linux 12 (bookworm)" from os-release, else the kernel's name.
 std::string OperatingSystem() {
   constexpr std::string_view kName = "PRETTY_NAME=";
   const std::string text = ReadFile("/etc/os-release", 64 << 10).value_or("");
@@ -61,7 +61,7 @@ std::string SandboxName() {
   return version > 0 ? fmt::format("landlock {}", version) : "none";
 }
 
-// A default route is as much as can be known without sending anything.
+// A default route is all that can be known without sending anything.
 std::string NetworkState() {
   const std::string routes = ReadFile("/proc/net/route", 1 << 20).value_or("");
   for (const std::string_view line : Split(routes, '\n')) {

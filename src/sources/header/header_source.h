@@ -1,12 +1,12 @@
-// From a folder to its header: everything is read, once, and kept for who needs more than the
-// header.
+// Builds the header of a folder: reads everything once and keeps it for callers that need more than
+// the header.
 //
 //   HeaderSource source(".", agents);
-//   DOSSIER_ASSIGN_OR_RETURN(const CollectedHeader state, source.Collect({.now =
-//   clock->WallNow()})); Print(ToYaml(state.header));
+//   DOSSIER_ASSIGN_OR_RETURN(const CollectedHeader state, source.Collect({.now = now}));
+//   Print(ToYaml(state.header));
 //
-// One source serves many headers of a run: over an unmoved HEAD git is started once. Thread-safety:
-// Collect may be called from many threads.
+// One source serves many headers of a run: while HEAD does not move, git runs only once.
+// Thread-safety: Collect may be called from many threads.
 
 #ifndef DOSSIER_SOURCES_HEADER_HEADER_SOURCE_H_
 #define DOSSIER_SOURCES_HEADER_HEADER_SOURCE_H_
@@ -29,35 +29,35 @@
 namespace dossier::sources {
 
 struct HeaderRequest {
-  std::optional<std::string> task_id;               // whose targets are shown
-  std::optional<std::vector<std::string>> targets;  // instead of those of a task
+  std::optional<std::string> task_id;               // the task whose targets are shown
+  std::optional<std::vector<std::string>> targets;  // replaces the targets of a task
   AgentMode mode = AgentMode::kPropose;
-  std::optional<Millis> window, age_step;        // unset: of the configuration
-  std::optional<std::vector<std::string>> with;  // names of kHeaderExtras; unset: as configured
-  std::optional<AgentEngine::Output> output;     // unset: that of the configured engineer
+  std::optional<Millis> window, age_step;        // unset: from the configuration
+  std::optional<std::vector<std::string>> with;  // names in kHeaderExtras; unset: as configured
+  std::optional<AgentEngine::Output> output;     // unset: as the configured engineer
   Clock::Wall now{};
 };
 
 struct CollectedHeader {
   Header header;
   TaskList tasks;
-  std::optional<Task> task;  // the one that was asked for
+  std::optional<Task> task;  // the requested task
   ChangePolicy policy;
   NoteScan notes;
   RepoFacts repo;
-  Clock::Wall now{};                  // what its ages are counted to
-  std::vector<std::string> warnings;  // of all of them
+  Clock::Wall now{};                  // the time that ages refer to
+  std::vector<std::string> warnings;  // from all steps
 };
 
 class HeaderSource {
  public:
-  // `folder` is anywhere in the work tree. `done`: empty if nobody knows; called by Collect.
+  // `folder` is anywhere in the work tree. Collect calls `done`; it is empty if nobody knows.
   HeaderSource(const std::string& folder, AgentsConfig agents, CancelToken cancel = {},
                DoneTasks done = {})
       : agents_(std::move(agents)), done_(std::move(done)), watch_(folder, std::move(cancel)) {}
 
   // Errors: kNotFound for an unknown task, with the nearest ids; kConfig for a broken task or
-  // policy file. A missing repository is a warning.
+  // policy file. A missing repository only gives a warning.
   Result<CollectedHeader> Collect(const HeaderRequest& request);
 
   const std::string& root() const { return watch_.root(); }
@@ -70,17 +70,17 @@ class HeaderSource {
   RepoWatch watch_;
 };
 
-// The task of that id. Errors: kNotFound with the nearest ids.
+// Returns the task with that id. Errors: kNotFound with the nearest ids.
 Result<Task> FindTask(std::span<const Task> tasks, std::string_view id);
 
-// Names of kHeaderExtras, from "dirty,commits". Errors: kUsage, naming `flag` and the names.
+// Parses names of kHeaderExtras: "dirty,commits". Errors: kUsage, naming `flag` and the names.
 Result<std::vector<std::string>> ParseExtras(std::string_view flag, std::string_view list);
 
-// What the section of a layout says: {task, mode, window, age_step, with}, all optional.
-// Errors: kConfig, naming the key.
+// Reads a section of a layout: {task, mode, window, age_step, with}, all optional. Errors: kConfig,
+// naming the key.
 Result<HeaderRequest> ReadHeaderRequest(const Json& with, Clock::Wall now);
 
-// What `--with environment` says of this machine.
+// Returns the facts about this machine for `--with environment`.
 HeaderEnvironment ProbeEnvironment();
 
 }  // namespace dossier::sources

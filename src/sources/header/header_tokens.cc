@@ -19,7 +19,7 @@ std::string Lines(const std::vector<std::string>& lines, std::string_view empty)
   return lines.empty() ? std::string(empty) : Join(lines, "\n");
 }
 
-// A text that cannot end the block it stands in; "- (none)" if there is none.
+// Returns a text that cannot end the block that contains it; "- (none)" if it is empty.
 std::string Fenced(std::string_view text) {
   const std::string clean = utf8::Sanitize(text);
   const std::string_view body = assembly::TrimLineEnds(clean);
@@ -91,7 +91,7 @@ std::string FilesMarkdown(const TokenInput& input) {
   return Lines(lines, kNone);
 }
 
-// Notes of one queue that `takes`, in the order of `before`, at most `most`.
+// Returns at most `most` notes that `takes` accepts, in the order of `before`.
 template <typename Takes, typename Before>
 void AddNotes(std::span<const Note> notes, std::string_view queue, std::size_t most, Takes takes,
               Before before, std::vector<const Note*>* out) {
@@ -107,7 +107,7 @@ void AddNotes(std::span<const Note> notes, std::string_view queue, std::size_t m
 
 bool IsTokenByte(char c) { return IsLower(c) || c == '_'; }
 
-// The end of `{name}` that begins at `open`; npos if none does.
+// Returns the end of the `{name}` that begins at `open`; npos if none does.
 std::size_t TokenEnd(std::string_view text, std::size_t open) {
   std::size_t at = open + 1;
   while (at < text.size() && IsTokenByte(text[at])) ++at;
@@ -145,7 +145,7 @@ std::string CodeSpan(std::string_view text) {
     longest = std::max(longest, run);
   }
   const std::string ticks(longest + 1, '`');
-  // CommonMark takes one blank from each side; a backtick at an end needs it.
+  // CommonMark removes one blank from each side; a backtick at an end needs it.
   const bool padded = line.starts_with('`') || line.ends_with('`');
   return fmt::format("{0}{1}{2}{1}{0}", ticks, padded ? " " : "", line);
 }

@@ -1,4 +1,4 @@
-// The tokens of prompt templates, and templates that declare none.
+// The tokens of prompt templates, and the handling of templates that declare none.
 //
 //   const TokenMap tokens = PromptTokens(header, {.task = &task, .notes = notes, .now = now});
 //   tokens.at("queue_md");                               // "- `fact-001` • Build src/factorial.py"
@@ -23,46 +23,46 @@
 
 namespace dossier::sources {
 
-// By name, without braces.
+// Values by name, without braces.
 using TokenMap = std::map<std::string, std::string>;
 
-// One path of a patch.
+// The statistics of one path in a patch.
 struct FileStat {
   std::string path;
   std::optional<std::uint64_t> added, deleted;  // lines; unset: binary
 };
 
-// What a prompt is about, beside the header. Pointers and views must outlive the call.
+// Input of a prompt besides the header. Pointers and views must outlive the call.
 struct TokenInput {
   const Task* task = nullptr;
   std::vector<FileStat> patch_stat;
   std::span<const Note> notes;
-  Clock::Wall now{};                          // that of the header
-  std::optional<std::string> approval_token;  // of a review
+  Clock::Wall now{};                          // the same as for the header
+  std::optional<std::string> approval_token;  // for a review
   std::string patch;                          // as text
-  std::string review;                         // the last feedback
-  std::string checks;                         // what the checks printed
+  std::string review;                         // the latest feedback
+  std::string checks;                         // output of the checks
 };
 
-// Every token that a prompt template may hold; {approval_token} only if it is given.
+// Returns every token that a template may contain; {approval_token} only if it is given.
 TokenMap PromptTokens(const Header& header, const TokenInput& input);
 
-// The notes of {files}: newest ten that are ready, ten green proposals by rank, five of feedback,
-// five of scratch from the last 120 s.
+// Returns the notes for {files}: the newest ten that are ready, ten green proposals by rank, five
+// feedback notes, and five scratch notes of the last 120 s.
 std::vector<const Note*> FilesOfInterest(std::span<const Note> notes, Clock::Wall now);
 
 struct Replaced {
   std::string text;
   std::vector<std::string> warnings;  // "FILE:LINE: {name} is no token …"
-  bool has_header = false;            // the template says where the header stands
+  bool has_header = false;            // the template says where the header goes
 };
 
-// Replaces tokens in one pass; all else stays byte for byte.
+// Replaces tokens in one pass; everything else is kept byte for byte.
 Replaced ReplaceTokens(std::string_view text, const TokenMap& tokens, std::string_view file);
 
-// `text` in a code span that it cannot leave: one line, control characters as \xHH.
+// Returns `text` as a code span that it cannot break: one line, control characters as \xHH.
 std::string CodeSpan(std::string_view text);
-// `text` on one line: line breaks are spaces, control characters \xHH.
+// Returns `text` on one line: line breaks become spaces, control characters \xHH.
 std::string SingleLine(std::string_view text);
 
 }  // namespace dossier::sources

@@ -1,12 +1,12 @@
-// Typed reading of maps of JSON values by a table of keys, as assembly/layout/yaml_fields.h does
-// for YAML with places.
+// Reads maps of JSON values into typed fields with a table of keys, as
+// assembly/layout/yaml_fields.h does for YAML with places.
 //
 //   constexpr JsonField<Policy> kFields[] = {
 //       {"max_files", Into<ReadWholeFrom<0>, &Policy::max_files>}};
 //   DOSSIER_RETURN_IF_ERROR(ReadJsonFields<Policy>(value, "policy.edn", kFields,
 //                                                  UnknownKeys::kRefused, &policy));
 //
-// Null is "not given". Thread-safety: pure functions.
+// Null means "not given". Thread-safety: pure functions.
 
 #ifndef DOSSIER_SOURCES_HEADER_JSON_FIELDS_H_
 #define DOSSIER_SOURCES_HEADER_JSON_FIELDS_H_
@@ -30,30 +30,30 @@ using assembly::Into;
 using assembly::ReadFlagAs;
 using assembly::ReadWordOf;
 
-// A map of a file that people write.
+// The place of a map in a file that people write.
 struct DataPlace {
   const DataFile& file;
-  std::string path;  // "/1", of the second item of a list
+  std::string path;  // "/1" for the second item of a list
 };
 
-// "FILE:LINE:COL: WHERE" of a key, "FILE:LINE:COL" where WHERE is empty; without a file WHERE.
+// Returns "FILE:LINE:COL: WHERE" for a key, without WHERE if it is empty; without a file, WHERE.
 std::string PlaceText(const DataPlace* in, std::string_view where, std::string_view key);
 
-// A value and where it stands: "config/policy.edn", "max_files".
+// A value and its place: "config/policy.edn", "max_files".
 struct JsonPlace {
   std::string_view where;
   std::string_view key;
   const Json& value;
-  const DataPlace* in = nullptr;  // the map that holds `key`
+  const DataPlace* in = nullptr;  // the map that contains `key`
 
-  // kConfig, "WHERE: KEY is VALUE; it must be WANTED".
+  // Returns kConfig, "WHERE: KEY is VALUE; it must be WANTED".
   tl::unexpected<Error> Fail(std::string_view wanted) const;
 };
 
 Status ReadText(const JsonPlace& at, std::string* out);
-// A list of texts; one text counts as a list of itself.
+// Reads a list of texts; one text counts as a list of one.
 Status ReadTexts(const JsonPlace& at, std::vector<std::string>* out);
-// As ReadTexts; whole numbers are texts too, as ids may be.
+// Like ReadTexts, but also accepts integers, since ids may be numbers.
 Status ReadNames(const JsonPlace& at, std::vector<std::string>* out);
 Status ReadFlag(const JsonPlace& at, bool* out);
 Status ReadWhole(const JsonPlace& at, std::uint64_t least, std::uint64_t* out);
@@ -61,13 +61,13 @@ template <std::uint64_t kLeast>
 Status ReadWholeFrom(const JsonPlace& at, std::uint64_t* out) {
   return ReadWhole(at, kLeast, out);
 }
-// A number of seconds, or "90s", "3m", "2h", "1d"; `least` to 365 days.
+// Reads a number of seconds, or "90s", "3m", "2h", "1d"; the range is `least` to 365 days.
 Status ReadTime(const JsonPlace& at, Millis least, Millis* out);
 template <std::int64_t kLeastSeconds>
 Status ReadTimeFrom(const JsonPlace& at, Millis* out) {
   return ReadTime(at, std::chrono::seconds(kLeastSeconds), out);
 }
-// The index among `names`.
+// Reads one of `names` as its index.
 Status ReadChoice(const JsonPlace& at, std::span<const std::string_view> names, std::size_t* out);
 
 enum class UnknownKeys : std::uint8_t { kRefused, kIgnored };
@@ -78,7 +78,7 @@ struct JsonField {
   Status (*read)(const JsonPlace& at, T* out);
 };
 
-// kConfig, "WHERE: unknown key KEY (nearest?)".
+// Returns kConfig, "WHERE: unknown key KEY (nearest?)".
 tl::unexpected<Error> UnknownKey(std::string_view where, std::string_view key,
                                  std::span<const std::string> known);
 

@@ -27,28 +27,28 @@
 namespace dossier::sources {
 namespace {
 
-// The front matter of notes, line by line: a bad line loses only itself.
+// Reads the front matter of notes line by line: a bad line loses only itself.
 //
 //   const FrontMatter matter = ReadFrontMatter(text);
 //   for (const FrontMatterEntry& entry : matter.entries) Use(entry.key, entry.values);
 //
-// Private to this module. Thread-safety: pure functions; the views are of the text that was given.
+// Private to this file. Thread-safety: pure functions; the views refer to the given text.
 
 struct FrontMatterEntry {
   enum class Kind { kScalar, kList };
   std::string_view key;
   Kind kind = Kind::kScalar;
-  std::vector<std::string> values;  // of a scalar exactly one
-  std::string_view raw;             // the value as it stands in the line, without a comment
+  std::vector<std::string> values;  // exactly one for a scalar
+  std::string_view raw;             // the value as written, without a comment
 };
 
 struct FrontMatter {
   enum class State { kAbsent, kUnclosed, kRead };
   State state = State::kAbsent;
-  std::vector<FrontMatterEntry> entries;  // in file order, duplicates too
+  std::vector<FrontMatterEntry> entries;  // in file order, including duplicates
   std::vector<std::string> problems;
-  std::size_t first_line_end = 0;  // behind the opening line
-  std::size_t end = 0;             // behind the closing line: where the body begins
+  std::size_t first_line_end = 0;  // after the opening line
+  std::size_t end = 0;             // after the closing line: the start of the body
 };
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -61,7 +61,7 @@ std::string_view TrimBlanks(std::string_view text) {
   return text;
 }
 
-// The line at `at` without its end and trailing blanks; moves `at` behind it.
+// Returns the line at `at` without its end and trailing blanks; moves `at` past it.
 std::string_view TakeLine(std::string_view text, std::size_t* at) {
   const std::size_t end = std::min(text.find('\n', *at), text.size());
   std::string_view line = text.substr(*at, end - *at);
@@ -71,14 +71,14 @@ std::string_view TakeLine(std::string_view text, std::size_t* at) {
   return line;
 }
 
-// What YAML's double quotes know, by letter.
+// The escapes of YAML's double quotes, by letter.
 constexpr std::pair<char, char32_t> kEscapes[] = {
     {'0', 0},   {'a', 7},     {'b', 8},    {'t', '\t'}, {'\t', '\t'},  {'n', '\n'},
     {'v', 11},  {'f', 12},    {'r', '\r'}, {'e', 27},   {' ', ' '},    {'"', '"'},
     {'/', '/'}, {'\\', '\\'}, {'N', 0x85}, {'_', 0xA0}, {'L', 0x2028}, {'P', 0x2029},
 };
 
-// The escape behind the backslash at `*at`; moves behind it.
+// Reads the escape after the backslash at `*at` and moves past it.
 std::optional<char32_t> TakeEscape(std::string_view text, std::size_t* at) {
   if (*at >= text.size()) return std::nullopt;
   const char letter = text[(*at)++];
@@ -93,7 +93,7 @@ std::optional<char32_t> TakeEscape(std::string_view text, std::size_t* at) {
   return code;
 }
 
-// The quoted text that begins at `*at`; moves behind its closing quote.
+// Reads the quoted text that begins at `*at` and moves past its closing quote.
 std::optional<std::string> TakeQuoted(std::string_view text, std::size_t* at) {
   const char quote = text[(*at)++];
   std::string value;
@@ -118,7 +118,7 @@ void SkipBlanks(std::string_view text, std::size_t* at) {
   while (*at < text.size() && IsBlank(text[*at])) ++*at;
 }
 
-// Where the plain text that begins at `at` ends: at ` #`, or before one of `stops`.
+// Returns the end of the plain text that begins at `at`: at ` #`, or before one of `stops`.
 std::size_t PlainEnd(std::string_view text, std::size_t at, std::string_view stops) {
   for (std::size_t i = at; i < text.size(); ++i) {
     if (stops.find(text[i]) != std::string_view::npos) return i;
@@ -138,7 +138,7 @@ struct Scalar {
   std::string_view raw;
 };
 
-// A quoted or plain value that fills `text` but for a comment; nullopt if a quote is malformed.
+// Reads a quoted or plain value that fills `text` except for a comment; nullopt on a bad quote.
 std::optional<Scalar> ReadScalar(std::string_view text) {
   if (!text.empty() && (text[0] == '"' || text[0] == '\'')) {
     std::size_t at = 0;
@@ -155,7 +155,7 @@ struct FlowList {
   std::string_view raw;
 };
 
-// `[a, "b"]` on one line; nullopt if it is malformed.
+// Reads `[a, "b"]` on one line; nullopt if it is malformed.
 std::optional<FlowList> ReadFlowList(std::string_view text) {
   FlowList list;
   std::size_t at = 1;
@@ -227,7 +227,7 @@ class Reader {
     ReadValue(key, TrimBlanks(text.substr(at + 1)), text.substr(at + 1), out);
   }
 
-  // "- x" below a key without a value.
+  // Reads "- x" below a key without a value.
   bool ReadItem(std::string_view text, FrontMatter* out) {
     if (!may_list_ || out->entries.empty()) return false;
     FrontMatterEntry& entry = out->entries.back();
@@ -257,7 +257,7 @@ class Reader {
     auto scalar = ReadScalar(value);
     if (!scalar) return Lose("has a quoted value that is malformed", out);
     may_list_ = scalar->raw.empty();
-    // An empty value has a place, too: where one would be written.
+    // An empty value has a place, too: where a value would be written.
     const std::string_view raw = scalar->raw.empty() ? place.substr(0, 0) : scalar->raw;
     out->entries.push_back({key, FrontMatterEntry::Kind::kScalar, {std::move(scalar->value)}, raw});
   }
@@ -275,7 +275,7 @@ FrontMatter ReadFrontMatter(std::string_view text) { return Reader(text).Read();
 
 constexpr std::uint64_t kMaxMarkedBytes = 256ull << 20;
 
-// "DATE__ID__SLUG.md": the text between the first two pairs of underscores.
+// Returns the ID of "DATE__ID__SLUG.md": the text between the first two pairs of underscores.
 std::string_view IdOfFileName(std::string_view file) {
   const std::size_t first = file.find("__");
   if (first == std::string_view::npos) return {};
@@ -290,7 +290,7 @@ bool LeavesTheRoot(std::string_view path) {
   return std::find(parts.begin(), parts.end(), "..") != parts.end();
 }
 
-// Takes the front matter over into the note.
+// Copies the front matter into the note.
 class NoteReader {
  public:
   explicit NoteReader(Note* note) : note_(*note) {}
@@ -357,7 +357,7 @@ class NoteReader {
   bool red_ = false;  // one red line is enough
 };
 
-// "## Title ##" -> "Title"; nothing for other lines.
+// Returns "Title" for "## Title ##"; nothing for other lines.
 std::string_view HeadingOf(std::string_view line) {
   const std::size_t signs = line.find_first_not_of('#');
   if (signs == std::string_view::npos || signs == 0 || signs > 6 || line[signs] != ' ') return {};
@@ -401,7 +401,7 @@ std::string FirstHeading(std::string_view body) {
 }
 
 std::string WithStatusRed(std::string_view text) {
-  // No further than a note is read: what ends behind that is no front matter.
+  // Reads no further than notes are read: front matter must end within that.
   const FrontMatter matter = ReadFrontMatter(text.substr(0, kMaxNoteBytes));
   const std::string_view end = text.substr(0, text.find('\n')).ends_with('\r') ? "\r\n" : "\n";
   std::string out(text);
@@ -438,10 +438,10 @@ using Folder = std::unique_ptr<DIR, CloseFolder>;
 
 std::string ShownPath(std::string_view path) { return utf8::CleanForTerminal(path); }
 
-// One queue; the folder stays open, so that names are looked up in it and nowhere else.
+// Scans one queue; the folder stays open, so that names are looked up in it and nowhere else.
 class QueueScanner {
  public:
-  // `buffer` holds kMaxNoteBytes.
+  // `buffer` has space for kMaxNoteBytes.
   QueueScanner(std::string_view queue, Folder folder, NoteScanOptions::Texts texts, char* buffer,
                NoteScan* scan)
       : queue_(queue), folder_(std::move(folder)), texts_(texts), buffer_(buffer), scan_(*scan) {}
@@ -453,7 +453,7 @@ class QueueScanner {
   }
 
  private:
-  // All names in one text, each with its NUL: sorting numbers is cheaper than moving notes.
+  // Keeps all names in one NUL-separated text: sorting numbers is cheaper than moving notes.
   void ListNames() {
     while (const dirent* entry = readdir(folder_.get())) {
       const std::string_view name = entry->d_name;
@@ -480,7 +480,7 @@ class QueueScanner {
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return Skip(name, errno);
       size += static_cast<std::size_t>(count);
-      // A short read of a regular file that reached its size is its end.
+      // A regular file whose size has been read is at its end.
       if (count == 0 || size == static_cast<std::size_t>(info.st_size)) break;
     }
     path_.assign(queue_).append("/").append(name);
@@ -505,7 +505,7 @@ class QueueScanner {
   NoteScan& scan_;
   std::string path_;
   std::string names_;
-  std::vector<std::uint32_t> starts_;  // of each name in names_
+  std::vector<std::uint32_t> starts_;  // start of each name in names_
 };
 
 void FindTwins(const NoteScan& scan, std::vector<std::string>* lines) {
@@ -522,7 +522,7 @@ void FindTwins(const NoteScan& scan, std::vector<std::string>* lines) {
 
 Result<NoteScan> ScanNotes(const std::string& root, const NoteScanOptions& options) {
   NoteScan scan;
-  // Not cleared: most notes fill a page of it.
+  // Not zeroed: most notes fill only one page of it.
   const auto buffer = std::make_unique_for_overwrite<char[]>(kMaxNoteBytes);
   for (const std::string_view queue : options.queues) {
     const std::string path =

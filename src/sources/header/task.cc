@@ -24,7 +24,7 @@ constexpr std::size_t kMaxNameBytes = 64;
 
 bool IsNameByte(char c) { return IsAlnum(c) || c == '.' || c == '_' || c == '-'; }
 
-// What neither a file ("." and hidden ones) nor a ref (git-check-ref-format) may be called.
+// Names that neither a file ("." and hidden ones) nor a ref (git-check-ref-format) may have.
 bool IsBadName(std::string_view name) {
   return name.empty() || name.front() == '.' || name.front() == '-' || name.back() == '.' ||
          name.find("..") != std::string_view::npos || name.ends_with(".lock");
@@ -76,7 +76,7 @@ constexpr std::string_view kProposals = "notes:proposed_tasks";
 constexpr std::string_view kDefaultQueue = "tasks";
 constexpr std::size_t kMaxQueueFiles = 100'000;
 
-// A task while it is read; what does not stop it becomes a warning.
+// A task while it is read; problems that do not stop it become warnings.
 struct Draft {
   Task task;
   std::string problem;
@@ -88,7 +88,7 @@ std::string IdText(const Json& id) {
 
 std::string Shown(std::string_view id) { return utf8::CleanForTerminal(utf8::Prefix(id, 80)); }
 
-// Ids may be text or whole numbers; all become text.
+// Reads an id, which may be text or an integer, as text.
 Status ReadId(const JsonPlace& at, std::string* out) {
   std::vector<std::string> names;
   if (at.value.is_array() || !ReadNames(at, &names)) return at.Fail("text or a whole number");
@@ -115,7 +115,7 @@ constexpr JsonField<Draft> kTaskFields[] = {
     {"cwd", Into<ReadText, &Draft::task, &Task::cwd>},
 };
 
-// Names of regular files that a queue may hold, sorted.
+// Returns the sorted names of regular files that a queue may contain.
 Result<std::vector<std::string>> ListQueue(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -223,7 +223,7 @@ class Loader {
     return {};
   }
 
-  // What is done cannot stop what is not: a broken file counts by its name.
+  // A finished task cannot stop others: a broken file counts by its name.
   void AddCompleted(const std::string& file, const std::string& stem) {
     Draft draft{.task = {.id = stem}};
     if (const auto data = ReadDataFile(root_, file)) {
@@ -233,7 +233,7 @@ class Loader {
     list_.completed.push_back(std::move(draft.task.id));
   }
 
-  // `where` names the task in messages; where it has an id, so does that.
+  // `where` names the task in messages; its id is added if it has one.
   void Add(const Json& item, const DataPlace& at, std::string where,
            const std::string& default_id) {
     if (const Json* id = Find(item, "id"); id && (id->is_string() || id->is_int64())) {
@@ -253,7 +253,7 @@ class Loader {
     Keep(std::move(draft.task), [&] { return PlaceText(&at, where, "id"); });
   }
 
-  // `place` says where the task stands.
+  // `place` returns the place of the task.
   template <typename Place>
   void Keep(Task task, Place place) {
     if (task.id.empty() || task.summary.empty()) {
@@ -277,7 +277,7 @@ class Loader {
   const std::string& notes_;
   TaskList list_;
   std::vector<std::string> problems_;
-  std::map<std::string, std::string> files_;  // of ids
+  std::map<std::string, std::string> files_;  // by id
 };
 
 }  // namespace
@@ -322,7 +322,7 @@ Places PlacesOf(std::span<const Task> tasks) {
   return places;
 }
 
-// How many of each task's dependencies are in the list, and who waits for it.
+// The number of each task's dependencies in the list, and the tasks that wait for it.
 struct Graph {
   std::vector<std::size_t> open;
   std::vector<std::vector<std::size_t>> waiting;
@@ -335,7 +335,7 @@ Graph MakeGraph(std::span<const Task> tasks) {
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     for (const std::string& id : tasks[i].dependencies) {
       const auto found = places.find(id);
-      if (found == places.end()) continue;  // merged before
+      if (found == places.end()) continue;  // it was merged before
       ++graph.open[i];
       graph.waiting[found->second].push_back(i);
     }
@@ -343,7 +343,7 @@ Graph MakeGraph(std::span<const Task> tasks) {
   return graph;
 }
 
-// Follows unfinished dependencies from `start` until a task comes back.
+// Follows unfinished dependencies from `start` until a task occurs again.
 std::string ShowCycle(std::span<const Task> tasks, const std::vector<bool>& done,
                       std::size_t start) {
   const Places places = PlacesOf(tasks);

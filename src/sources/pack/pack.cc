@@ -26,8 +26,8 @@ namespace {
 
 constexpr std::string_view kTitle = "Files";
 
-// Pieces add up exactly in the public encodings (pack_file.h); of other counters, estimates by
-// one of them included, the whole is counted again, as a sum is no count.
+// In the public encodings the counts of pieces add up exactly (pack_file.h). For other counters,
+// including estimates based on one, the whole is counted again, since a sum would be inexact.
 bool AddsUp(const tokens::Counter& counter) {
   constexpr std::string_view kNames[] = {"o200k_base", "cl100k_base", "chars", "bytes"};
   return counter.exact() &&
@@ -56,17 +56,17 @@ std::string Note(const PackedFile& file, Form form) {
   return form == Form::kNames ? "name only" : "";
 }
 
-// The form that is shown where `most` is asked for.
+// Returns the form that is shown if `most` is the limit.
 Form FormWithin(const PackedFile& file, Form most) {
   Form form = std::max(file.form, most);
   if (form == Form::kOutline && file.outline.empty()) {
-    // Nothing shorter is known of a small file or a description.
+    // A small file or a description has no shorter form.
     form = most == Form::kOutline && file.form == Form::kFull ? Form::kFull : Form::kNames;
   }
   return form;
 }
 
-constexpr std::size_t kMostFolders = 20;  // told of files that are not named
+constexpr std::size_t kMostFolders = 20;  // listed for files that are not named
 
 // "… and 1,600 more: src/ 1,200, docs/ 398, 2 beside them", the fullest folders first.
 std::string RestOfList(const std::map<std::string, std::size_t>& unnamed) {
@@ -150,7 +150,7 @@ class Packer {
     work();
   }
 
-  // Priorities, scores, warnings: by path, before anything is ordered.
+  // Sets priorities, scores and warnings by path, before files are ordered.
   void Judge() {
     std::vector<std::pair<PathGlobs, double>> priorities;
     for (const auto& [glob, value] : options_.priority) {
@@ -191,7 +191,7 @@ class Packer {
       PackedFile& file = packed_.files[i];
       file.score = ranks[i].score;
       file.reasons = std::move(ranks[i].reasons);
-      // Among files of one given priority the score decides.
+      // Among files of equal priority the score decides.
       if (best > 0) file.priority += 0.001 * file.score / best;
     }
     if (options_.top) KeepTop(*options_.top);
@@ -233,13 +233,13 @@ class Packer {
 
   std::int64_t ListTokens() const { return options_.counter->CountText(packed_.List()).upper(); }
 
-  // Tokens of the list at most: a line of it is longest for a file that is only named.
+  // Upper limit for the tokens of the list: a file that is only named has the longest line.
   std::int64_t MostListTokens() const {
     return options_.counter->CountText(packed_.List(Form::kNames)).upper() + options_.reserve;
   }
 
-  // Files by who is named first: by priority, which holds the task's score, then those of few
-  // folders.
+  // Orders files by who is named first: by priority, which includes the task's score, then files
+  // with the fewest folders in their path.
   std::vector<PackedFile*> ByImportance() {
     std::vector<PackedFile*> files;
     for (PackedFile& file : packed_.files) files.push_back(&file);
@@ -250,7 +250,7 @@ class Packer {
     return files;
   }
 
-  // Names as many files as `limit` tokens allow, and counts the others by their folders.
+  // Names as many files as `limit` tokens allow, and counts the others by folder.
   std::int64_t ShortenList(std::int64_t limit) {
     const std::vector<PackedFile*> files = ByImportance();
     const auto name_first = [&](std::size_t count) {
@@ -269,7 +269,7 @@ class Packer {
     if (!options_.budget) return {};
     std::int64_t names = MostListTokens();
     const std::int64_t all_names = names;
-    // Where not all names fit they leave most of the room to the files.
+    // If not all names fit, most of the budget is left to the files.
     if (names > *options_.budget) names = ShortenList(*options_.budget / 4);
     if (names > *options_.budget) {
       return MakeError(
@@ -406,7 +406,7 @@ FencedText FencedPack(const tokens::Counter& counter, std::string boundary,
   if (packed->format == PackFormat::kMarkdown) return text;
   const std::string first = boundary;
   const std::vector<std::string_view> parts = text.Parts();
-  // Each part ends in a line end, which no boundary has inside.
+  // Each part ends with a newline, which no boundary contains.
   const auto is_in = [&](std::string_view part) { return part.find(boundary) != part.npos; };
   for (int draw = 1; std::any_of(parts.begin(), parts.end(), is_in); ++draw) {
     boundary = NextBoundary(first, draw, seed);
@@ -421,7 +421,7 @@ FencedText FencedPack(const tokens::Counter& counter, std::string boundary,
 
 std::int64_t FenceTokens(const tokens::Counter& counter, PackFormat format) {
   if (format == PackFormat::kMarkdown) return 0;
-  // 32 hex digits are at most as many tokens.
+  // 32 hex digits have at most that many tokens.
   return counter.CountText(fmt::format("{}:\n<<<DATA \nDATA >>>\n", kTitle)).upper() + 2 * 34;
 }
 
@@ -457,15 +457,15 @@ bool WasCut(const PackedFiles& packed) {
                      [](const PackedFile& file) { return file.why == LeftOut::kBudget; });
 }
 
-// Whether the place that a secret was taken out of is part of the text.
+// Returns true if the place that a secret was removed from is part of the text.
 bool IsShown(const PackedFile& file, const PackedSecret& secret) {
   if (file.form == Form::kNames) return false;
   return file.form == Form::kFull ||
          file.outline.find(fmt::format("[redacted:{}]", secret.kind)) != std::string::npos;
 }
 
-// Each redaction as FILE:LINE KIND, so that one that is wrong is seen; also those that were a
-// file's reason to be left out.
+// Lists each redaction as FILE:LINE KIND, so that a wrong one is noticed; also those that caused a
+// file to be left out.
 std::string SecretLines(const PackedFiles& packed) {
   std::size_t count = 0;
   std::string lines;
@@ -511,12 +511,12 @@ Json FileJson(const PackedFile& file) {
   return json;
 }
 
-// A file, or a folder, with what stands in it.
+// A file or folder with its contents.
 struct TreeNode {
   std::int64_t tokens = 0;
   std::size_t files = 0;
   std::map<std::string, TreeNode> below;  // by name; empty: a file
-  std::string_view form;                  // of a file that is not shown in full
+  std::string_view form;                  // set for a file that is not shown in full
 };
 
 void ShowNode(const std::string& name, const TreeNode& node, int depth, std::string* out) {

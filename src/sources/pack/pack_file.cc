@@ -28,12 +28,12 @@ namespace {
 constexpr std::size_t kMaxFiles = 200'000;
 
 struct Named {
-  std::string full;  // absolute, its folder without links
+  std::string full;  // absolute, links in its folder resolved
   enum class Kind : std::uint8_t { kFile, kFolder, kGlob } kind = Kind::kFile;
-  std::string glob;  // of kGlob, from `full`
+  std::string glob;  // for kGlob, from `full` on
 };
 
-// The folder in front of the first name of `path` with a glob in it, and the rest.
+// Splits `path` into the folder before the first name with a glob, and the rest.
 std::pair<std::string, std::string> SplitGlob(const std::string& path) {
   const std::size_t special = path.find_first_of("*?[{");
   const std::size_t slash = path.rfind('/', special);
@@ -68,7 +68,7 @@ std::string FolderOf(const Named& named) {
   return named.full.substr(0, std::max<std::size_t>(named.full.rfind('/'), 1));
 }
 
-// The deepest folder above all that was named.
+// Returns the deepest folder above all named paths.
 std::string CommonFolder(const std::vector<Named>& named) {
   std::string common = FolderOf(named.front());
   for (const Named& one : named) {
@@ -183,15 +183,15 @@ class Selector {
   Selection selection_;
 };
 
-// The frames around files, in each format. A step of Pack.
+// Writes the frames around files in each format. A step of Pack.
 //
-// Every piece ends in line ends and the next starts with none and with no slash: no tokenizer of
-// the public encodings joins across that, so counts of pieces add up to the count of the whole.
-// Thread-safety: pure functions.
+// Every piece ends with newlines, and the next starts with neither a newline nor a slash: no
+// tokenizer of the public encodings merges across that, so the counts of pieces add up to the count
+// of the whole. Thread-safety: pure functions.
 
 struct Rendering {
   PackFormat format = PackFormat::kXml;
-  std::string_view path;  // as PathForText gives it
+  std::string_view path;  // result of PathForText
   std::string_view note;  // "outline", "description"; empty for the file itself
 };
 
@@ -272,7 +272,7 @@ std::string WithLineNumbers(std::string_view body) {
 
 constexpr std::uint64_t kMaxWhole = 1 << 20;  // bytes
 constexpr std::uint64_t kMaxData = 64 << 10;  // bytes
-// Of a file that is described, not shown; counts of a larger one are told as bounds.
+// For a file that is described, not shown; counts of a larger one are given as bounds.
 constexpr std::uint64_t kMaxScan = 64 << 20;
 constexpr std::size_t kSniffed = 8000;  // bytes in which a NUL makes a file binary, as in git
 
@@ -284,10 +284,10 @@ bool IsBinary(std::string_view content) {
   if (inspect::HasBinaryMark(content.substr(0, kMarked))) return true;  // a PDF may have no NUL
   if (content.substr(0, kSniffed).find('\0') != std::string_view::npos) return true;
   const utf8::Census census = utf8::Count(content);
-  return census.invalid * 10 > census.bytes * 3;  // more than Latin-1 prose would have
+  return census.invalid * 10 > census.bytes * 3;  // more than Latin-1 prose contains
 }
 
-// What a byte order mark says that a file with NULs is; git, too, takes it for binary.
+// Names the encoding that a byte order mark gives to a file with NULs, binary to git as well.
 std::string_view WideText(std::string_view content) {
   if (content.starts_with(std::string_view("\xFF\xFE\0\0", 4)) ||
       content.starts_with(std::string_view("\0\0\xFE\xFF", 4))) {
@@ -344,9 +344,9 @@ class FilePacker {
     return std::move(packed_);
   }
 
-  // A large file is shown as what `inspect` says of it.
+  // Shows a large file as the description by `inspect`.
   PackedFile Describe() {
-    // It is not read for its hash: by name and index it counts as unchanged.
+    // Its content is not hashed: by name and index it counts as unchanged.
     facts_->unchanged =
         git_ && git_->index.contains(file_.path) && !git_->staged.contains(file_.path);
     const auto source = inspect::OpenFileSource(file_.full);
@@ -398,7 +398,7 @@ class FilePacker {
     return std::move(packed_);
   }
 
-  // Tokens to budget with.
+  // Returns tokens for the budget.
   std::int64_t Count(std::string_view text) {
     const tokens::Counter& counter = *options_.counter;
     if (!counter.exact()) return counter.CountText(text).upper();
@@ -445,7 +445,7 @@ std::string PathForText(std::string_view path) {
 PathGlobs::PathGlobs(const std::vector<std::string>& patterns) {
   for (const std::string& given : patterns) {
     std::vector<std::string> all = ExpandBraces(given);
-    if (all.size() > 1) all.push_back(given);  // a name may hold braces itself
+    if (all.size() > 1) all.push_back(given);  // a name may contain braces itself
     for (std::string_view pattern : all) {
       if (pattern.starts_with("./")) pattern.remove_prefix(2);
       const bool anchored = pattern.starts_with('/');

@@ -1,4 +1,4 @@
-// One file as it stands in a pack: read, judged, redacted, rendered, counted. A step of Pack.
+// Reads, judges, redacts, renders and counts one file of a pack. A step of Pack.
 
 #ifndef DOSSIER_SOURCES_PACK_PACK_FILE_H_
 #define DOSSIER_SOURCES_PACK_PACK_FILE_H_
@@ -17,10 +17,10 @@
 
 namespace dossier::sources {
 
-// Which paths a user means by a glob: `--include '*.{cc,h}'`, `--exclude build`, `--priority
-// a/b=1`. A pattern without a slash is matched against every name of the path; with one against the
-// whole path; `/x` is x at the root. A pattern that is the path itself, or a folder above it,
-// matches too, so that names with brackets can be given as they are. Immutable.
+// The globs of `--include '*.{cc,h}'`, `--exclude build`, `--priority a/b=1`. A pattern without a
+// slash is matched against every name in the path, one with a slash against the whole path; `/x` is
+// x at the root. A pattern equal to the path, or to a folder above it, matches, too, so that names
+// with brackets can be given as they are. Immutable.
 class PathGlobs {
  public:
   explicit PathGlobs(const std::vector<std::string>& patterns);
@@ -29,45 +29,45 @@ class PathGlobs {
 
  private:
   struct Pattern {
-    std::string literal;  // without slashes at its ends
+    std::string literal;  // without slashes at either end
     Glob glob;
     bool whole_path;
   };
   std::vector<Pattern> patterns_;
 };
 
-// Which files are packed. A step of Pack.
+// Selects the files to pack. A step of Pack.
 
 struct SelectedFile {
-  std::string full;    // absolute
-  std::string path;    // from the root of the pack, by which it is shown
-  bool named = false;  // outright: no rule leaves it out
+  std::string full;    // absolute path
+  std::string path;    // from the root of the pack; the path that is shown
+  bool named = false;  // given explicitly: no rule excludes it
 };
 
 struct Selection {
-  std::string root;  // the repository's, or the deepest folder above all that was named
-  std::vector<SelectedFile> files;  // by bytes of `path`, once each
-  std::optional<GitFacts> git;      // if the root is a work tree's
+  std::string root;  // the repository's root, or the deepest folder above all named paths
+  std::vector<SelectedFile> files;  // by bytes of `path`, no duplicates
+  std::optional<GitFacts> git;      // if the root is that of a work tree
   std::vector<std::string> warnings;
 };
 
-// Errors: as Pack's. Thread-safety: a function over its arguments.
+// Errors: as Pack. Thread-safety: a function over its arguments.
 Result<Selection> SelectFiles(const PackOptions& options, const CancelToken& cancel);
 
-// What the later steps need to know beside the file itself.
+// Facts that later steps need besides the file itself.
 struct ReadFileFacts {
   bool unchanged = false;  // as in HEAD
-  bool sanitized = false;  // NUL or invalid UTF-8 became U+FFFD
+  bool sanitized = false;  // NUL or invalid UTF-8 was replaced by U+FFFD
   TaskWordCounts ranked;   // with a task
 };
 
-// Never fails: a file that cannot be read says so. Thread-safety: may run for many files at once,
-// each with `counts` of its own.
+// Never fails: an unreadable file is marked as such. Thread-safety: may run for many files at once,
+// each with its own `counts`.
 PackedFile PackOneFile(const SelectedFile& file, const PackOptions& options, const GitFacts* git,
                        const TaskRanking* ranking, tokens::CountCache* counts,
                        ReadFileFacts* facts);
 
-// `path` on one line: with quotes and escapes where it holds something else than text.
+// Returns `path` on one line, quoted and escaped if it contains anything but plain text.
 std::string PathForText(std::string_view path);
 
 }  // namespace dossier::sources

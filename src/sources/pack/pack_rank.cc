@@ -24,9 +24,9 @@ struct Field {
 constexpr std::array<Field, kRankFields> kFields = {
     {{"name", 6.0, 0.4}, {"symbols", 3.0, 0.6}, {"imports", 0.7, 0.5}, {"text", 1.0, 0.75}}};
 constexpr double kSaturation = 1.5;       // k1 of BM25
-constexpr double kImportShare = 0.15;     // of a neighbour's score
-constexpr double kHistoryShare = 0.2;     // of the score of a file changed together
-constexpr std::size_t kLargeCommit = 30;  // files; a sweep says nothing about what belongs together
+constexpr double kImportShare = 0.15;     // share of a neighbour's score
+constexpr double kHistoryShare = 0.2;     // share of the score of a file changed together
+constexpr std::size_t kLargeCommit = 30;  // files; larger commits show no relation
 constexpr std::size_t kMaxReasons = 5;
 
 constexpr std::string_view kCommonWords[] = {
@@ -44,7 +44,7 @@ Case CaseOf(char c) {
   return c >= '0' && c <= '9' ? Case::kDigit : Case::kOther;
 }
 
-// English endings off, so that "ranking", "ranks" and "ranked" are one word.
+// Removes English endings, so that "ranking", "ranks" and "ranked" are one word.
 void Stem(std::string* word) {
   const auto cut = [&](std::string_view ending, std::size_t least) {
     if (word->size() < ending.size() + least || !word->ends_with(ending)) return false;
@@ -62,8 +62,8 @@ void Stem(std::string* word) {
   if (word->size() > 3 && word->ends_with('e')) word->pop_back();
 }
 
-// Calls `use` for each word, without its ending and as it stands: runs of letters or digits, split
-// where lower case turns into upper.
+// Calls `use` for each word, without its ending and as written. Words are runs of letters or
+// digits, split where lower case changes to upper case.
 template <typename Use>
 void ForEachWord(std::string_view text, Use use) {
   std::string word;
@@ -95,7 +95,7 @@ struct Part {
   std::string text;
 };
 
-// Scores on their way: what each file got, and from where.
+// Scores in progress: what each file got, and from where.
 struct Board {
   std::vector<double> scores;
   std::vector<std::vector<Part>> parts;
@@ -145,7 +145,7 @@ void ScoreWords(const std::vector<std::string>& given, const std::vector<TaskWor
   }
 }
 
-// The best neighbour gives a share of what it has by words.
+// Gives a file a share of the word score of its best neighbour by imports.
 void ScoreImports(const std::vector<std::string>& paths, const std::vector<TaskWordCounts>& texts,
                   const std::vector<double>& by_words, Board* board) {
   struct Best {
@@ -174,7 +174,7 @@ void ScoreImports(const std::vector<std::string>& paths, const std::vector<TaskW
   }
 }
 
-// A file that changed in the same commits gets a share of the other's score.
+// Gives a file a share of the score of another that changed in the same commits.
 void ScoreHistory(const std::vector<std::string>& paths, const GitFacts& git,
                   const std::vector<double>& by_words, Board* board) {
   std::unordered_map<std::string_view, std::size_t> ids;
@@ -269,18 +269,18 @@ namespace {
 
 constexpr std::string_view kManifestHead = "# dossier.manifest/1";
 
-// Smaller stands earlier.
+// Smaller comes first.
 using Place = std::pair<int, std::uint64_t>;
 
 Place ChangedPlace(const OrderKey& key, const GitFacts& git) {
   if (!git.index.contains(key.path)) return {3, 0};  // untracked
   if (!key.unchanged) return {2, 0};
   const auto commit = git.last_commit.find(key.path);
-  if (commit == git.last_commit.end()) return {0, 0};  // older than what was read
+  if (commit == git.last_commit.end()) return {0, 0};  // older than the commits that were read
   return {1, std::numeric_limits<std::uint64_t>::max() - commit->second};
 }
 
-// A byte that would end or open something on its line.
+// Returns true for a byte that would end or open something on its line.
 bool NeedsEscape(char c) { return c == '\n' || c == '\r' || c == '%'; }
 
 }  // namespace
@@ -375,7 +375,7 @@ class Fitter {
   }
 
  private:
-  // Lowest priority, then most tokens, then latest.
+  // Orders by lowest priority, then most tokens, then latest.
   std::vector<std::size_t> LeastFirst() const {
     std::vector<std::size_t> order(files_.size());
     std::iota(order.rbegin(), order.rend(), 0);
@@ -392,7 +392,7 @@ class Fitter {
     if (form == Form::kOutline && file.outline.empty()) return;
     left_ += TokensOf(file, file.form) - TokensOf(file, form);
     file.form = form;
-    // A file that had another reason to be left out keeps it.
+    // A file with another reason to be left out keeps that reason.
     if (file.why == LeftOut::kNothing || form == Form::kNames) file.why = LeftOut::kBudget;
   }
 

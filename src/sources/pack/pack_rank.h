@@ -1,6 +1,6 @@
-// Ranks files by how well they fit a task: words in names, declarations, text and imports, weighed
-// by how rare they are (BM25 over fields), then imports and git history between files. A step of
-// Pack.
+// Ranks files by how well they match a task: words in names, declarations, text and imports,
+// weighted by how rare they are (BM25 over fields), then links between files by imports and git
+// history. A step of Pack.
 //
 //   const TaskRanking ranking("fix the budget cascade");
 //   TaskWordCounts text = ranking.Read(path, code, content);        // in any thread
@@ -25,16 +25,16 @@ namespace dossier::sources {
 
 constexpr std::size_t kRankFields = 4;  // path, symbols, imports, text
 
-// How often the words of the task stand in a file.
+// Counts of the task's words in a file.
 struct TaskWordCounts {
   std::vector<std::array<std::uint32_t, kRankFields>> counts;  // by word of the task
-  std::array<std::uint32_t, kRankFields> lengths{};            // words of each field
+  std::array<std::uint32_t, kRankFields> lengths{};            // number of words in each field
   std::vector<std::string> imports;
 };
 
 struct Rank {
   double score = 0;
-  std::vector<std::string> reasons;  // "budget 2.31 (name, symbols)", the greatest first
+  std::vector<std::string> reasons;  // "budget 2.31 (name, symbols)", largest first
 };
 
 class TaskRanking {
@@ -47,38 +47,38 @@ class TaskRanking {
                           const std::vector<TaskWordCounts>& texts, const GitFacts* git) const;
 
  private:
-  std::vector<std::string> words_;  // without their endings, sorted, once each
-  std::vector<std::string> given_;  // the same as they stand in the task
+  std::vector<std::string> words_;  // without their endings, sorted, no duplicates
+  std::vector<std::string> given_;  // the same words as in the task
 };
 
-// In which order files stand, so that what changes often stands late, and in which form, so that
-// all fit. Steps of Pack.
+// Orders files so that those that change often come late, and chooses their forms so that all fit.
+// Steps of Pack.
 //
 // Thread-safety: pure functions.
 
-// What is ordered; `unchanged`: as in HEAD.
+// An item to be ordered. `unchanged`: as in HEAD.
 struct OrderKey {
   std::string path;
   bool unchanged = false;
 };
 
-// Indices of `keys` in their new order. `order` is not kDefault. kChanged: last commit oldest first
-// (those before the newest 1,000 commits foremost), then modified files, then untracked ones; ties
-// by the bytes of the path. kSticky: the order of `manifest`, new files behind by path.
+// Returns the indices of `keys` in their new order. `order` must not be kDefault. kChanged: by last
+// commit, oldest first (first those older than the newest 1,000 commits), then modified, then
+// untracked files; ties by path bytes. kSticky: the order of `manifest`, then new files by path.
 std::vector<std::size_t> OrderFiles(PackOrder order, const std::vector<OrderKey>& keys,
                                     const GitFacts* git, const std::vector<std::string>& manifest);
 
-// A manifest as text: one path a line; a line end in a name is %0A or %0D, a percent sign %25.
+// Returns a manifest: one path a line, with line ends in names as %0A or %0D and percent as %25.
 std::string WriteManifest(const PackedFiles& packed);
 // Errors: kDamaged with the line.
 Result<std::vector<std::string>> ReadManifest(std::string_view text, std::string_view file);
 
-// Shrinks files until they fit: sets `form` and `why` so that the tokens of the files come to at
-// most `tokens`. Of one priority all become outlines before one is only named, the largest first;
-// then what is left over brings files back, the most important first.
+// Sets `form` and `why` of files so that their tokens are at most `tokens`. Among files of equal
+// priority all become outlines before any is only named, the largest first. Remaining budget then
+// restores files, the most important first.
 void FitFiles(std::int64_t tokens, std::vector<PackedFile>* files);
 
-// Tokens of `file` in `form`, without its line in the list.
+// Returns the tokens of `file` in `form`, without its line in the list.
 std::int64_t TokensOf(const PackedFile& file, Form form);
 
 }  // namespace dossier::sources

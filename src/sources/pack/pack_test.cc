@@ -131,7 +131,7 @@ TEST_F(PackTest, AManifestComesBackAsItWas) {  // ASM-111
               FailsWith(ErrorCode::kDamaged, "m:2"));
 }
 
-// Reading 1 TB would take hours; the first part says what it is.
+// Reading 1 TB would take hours; the first part shows what it is.
 TEST_F(PackTest, AHugeFileIsReadInPart) {  // ASM-114
   Write("ok.txt", "ok");
   Write("huge.bin", "");
@@ -401,7 +401,7 @@ TEST_F(PackTest, ATaskRanksByNameSymbolsImportsAndHistory) {
   EXPECT_THAT(ranks, HasSubstr("changed with src/budget.cc (3 of 3 commits)"));
 }
 
-// The share of the bytes of `before` that `after` starts with.
+// Returns the share of the bytes of `before` with which `after` starts.
 double KeptPrefix(const std::string& before, const std::string& after) {
   const auto [a, b] = std::mismatch(before.begin(), before.end(), after.begin(), after.end());
   return static_cast<double>(a - before.begin()) / static_cast<double>(before.size());

@@ -15,17 +15,17 @@ bool IsNamePart(char c) {
   return IsWordByte(c) || c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// What is declared inside these is part of an outline.
+// Containers: declarations inside them are part of an outline.
 constexpr std::string_view kContainers[] = {"namespace", "class", "struct", "union",  "interface",
                                             "trait",     "impl",  "mod",    "module", "extern"};
 constexpr std::string_view kNamed[] = {"namespace", "class", "struct", "union",
                                        "interface", "trait", "impl",   "mod",
                                        "module",    "enum",  "record", "concept"};
-// The name stands behind these, not in front of a parenthesis.
+// Keywords that the name follows, instead of preceding a parenthesis.
 constexpr std::string_view kFunctions[] = {"function", "func", "fn"};
 constexpr std::string_view kValues[] = {"const",  "let",   "var",     "type",
                                         "static", "using", "typedef", "macro_rules"};
-// A statement, not a declaration.
+// Keywords of statements that are not declarations.
 constexpr std::string_view kStatements[] = {
     "if",   "for",     "while",  "switch", "do",    "try", "else", "catch", "return",
     "case", "default", "delete", "throw",  "await", "new", "goto", "break", "continue"};
@@ -33,10 +33,10 @@ constexpr std::string_view kImports[] = {"import", "use", "package", "export"};
 
 struct Words {
   std::vector<std::string_view> words;
-  std::vector<std::size_t> ends;  // offsets behind them
+  std::vector<std::size_t> ends;  // offsets after the words
 };
 
-// Words in front of the first `=` or `{`; not those in angle or round brackets at the start.
+// Returns the words before the first `=` or `{`, except those in leading angle or round brackets.
 Words WordsOf(std::string_view head) {
   Words words;
   for (std::size_t at = 0; at < head.size() && words.words.size() < 64;) {
@@ -74,7 +74,7 @@ class BraceReader {
   }
 
  private:
-  // A comment, a literal or a preprocessor line at the current place.
+  // Skips a comment, a literal or a preprocessor line at the current place.
   bool SkipQuiet() {
     const std::string_view rest = text_.substr(at_);
     if (rest.starts_with("//")) return SkipTo("\n", 2, 0);
@@ -99,7 +99,7 @@ class BraceReader {
     return true;
   }
 
-  // A comment is no part of a head that has not begun.
+  // A comment is not part of a head that has not begun.
   void OpenHeadAt(std::size_t at) {
     if (!started_) start_ = at;
   }
@@ -151,7 +151,7 @@ class BraceReader {
       if (escapes && text_[at_] == '\\') ++at_;
       if (quote == '"' && at_ < text_.size() && text_[at_] == '\n' &&
           language_ != Language::kRust) {
-        return true;  // never closed: it was no string
+        return true;  // never closed: it was not a string
       }
     }
     const std::size_t end = std::min(at_, text_.size());
@@ -164,7 +164,7 @@ class BraceReader {
     return true;
   }
 
-  // A character, a lifetime of Rust, a digit separator of C++, a string of JavaScript.
+  // A character, a Rust lifetime, a C++ digit separator, or a JavaScript string.
   bool SkipQuote() {
     if (language_ == Language::kScript) return SkipString('\'', true);
     if (at_ > 0 && IsNamePart(text_[at_ - 1])) return false;
@@ -281,7 +281,7 @@ class BraceReader {
     if (container) Restart(at_ + 1);
   }
 
-  // Braces inside something that goes on behind them.
+  // Skips braces inside something that continues after them.
   void HideBrace() {
     braces_in_parens_.push_back(parens_);
     parens_ = 0;
@@ -289,7 +289,7 @@ class BraceReader {
     stack_.push_back(Level::kHidden);
   }
 
-  // `import {a} from`, `export {a}`, `use a::{b, c}`.
+  // Accepts `import {a} from`, `export {a}`, `use a::{b, c}`.
   static bool ListsNames(std::string_view head, const Words& words) {
     return head == "export" ||
            (!words.words.empty() && (words.words[0] == "import" || words.words[0] == "use"));
@@ -384,7 +384,7 @@ class BraceReader {
           word == "using";
       if (!names) continue;
       if (word == "func" && TrimSpace(head.substr(words.ends[i])).starts_with('(')) break;
-      // In C a struct may only be the type of what is declared.
+      // In C a struct may be only the type of a declaration.
       if (IsOneOf(word, kNamed) && paren != head.size() && ends == Ends::kWithout) continue;
       std::size_t next = i + 1;
       while (next < words.words.size() &&
@@ -399,11 +399,11 @@ class BraceReader {
       return "";
     }
     const std::string_view name = WordBefore(head, paren);
-    const bool call = ends == Ends::kWithout && words.words[0] == name;  // no type: it is called
+    const bool call = ends == Ends::kWithout && words.words[0] == name;  // without a type: a call
     return call || IsOneOf(name, kStatements) ? "" : std::string(name);
   }
 
-  // Of the parameters: behind the receiver of a method in Go, behind `pub(crate)` in Rust.
+  // Finds the parameters: after the receiver of a Go method, or after `pub(crate)` in Rust.
   std::size_t FirstParen(std::string_view head, const Words& words) const {
     std::size_t paren = head.find('(');
     if (paren == std::string_view::npos) return head.size();

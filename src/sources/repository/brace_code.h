@@ -1,5 +1,5 @@
-// Declarations of languages that put bodies into braces: C, C++, JavaScript, TypeScript, Go, Rust,
-// Java. Internal to code_facts.
+// Finds declarations in languages that put bodies into braces: C, C++, JavaScript, TypeScript, Go,
+// Rust, Java. Used only by code_facts.
 //
 // Thread-safety: pure functions.
 
@@ -15,7 +15,7 @@ namespace dossier::sources {
 
 void ReadBraceCode(Language language, std::string_view text, CodeFacts* facts);
 
-// White space runs as one space, cut at a code point to at most 160 bytes.
+// Collapses each run of white space to one space; cuts to at most 160 bytes at a code point.
 std::string OneLine(std::string_view text);
 
 }  // namespace dossier::sources

@@ -31,7 +31,7 @@ constexpr Ending kEndings[] = {
     {".md", Language::kMarkdown}, {".markdown", Language::kMarkdown},
 };
 
-constexpr int kHeadLines = 8;  // of a file that declares nothing we know
+constexpr int kHeadLines = 8;  // shown of a file without known declarations
 
 std::size_t IndentOf(std::string_view line) {
   std::size_t indent = 0;
@@ -48,7 +48,7 @@ std::string_view FirstWord(std::string_view text) {
   return text.substr(0, end);
 }
 
-// Python by indentation. A line inside a triple-quoted string declares nothing.
+// Reads Python by indentation. A line inside a triple-quoted string declares nothing.
 class PythonReader {
  public:
   explicit PythonReader(CodeFacts* facts) : facts_(facts) {}
@@ -81,7 +81,7 @@ class PythonReader {
       facts_->imports.emplace_back(name.substr(0, end));
       return;
     }
-    // A function inside a function stands deeper than its class lets it.
+    // A function inside a function is indented deeper than its class permits.
     if (word != "def" && word != "class") return;
     if (indent > 0 && (classes_.empty() || (body_ && indent > *body_))) return;
     const std::string_view name = FirstWord(TrimSpace(rest.substr(word.size())));
@@ -179,7 +179,7 @@ std::string Outline(std::string_view text, const CodeFacts& facts) {
 
 namespace {
 
-// "a/b.h", "a.b", "crate::a::b" and "./b" as names; what only points somewhere is left out.
+// Splits "a/b.h", "a.b", "crate::a::b" and "./b" into names; omits purely relative parts.
 std::vector<std::string> NamesOf(std::string_view import) {
   std::string text = ReplaceAll(import, "::", "/");
   const std::size_t slash = text.rfind('/');
@@ -251,7 +251,7 @@ std::optional<std::size_t> ImportGraph::Find(std::string_view from, std::string_
         best_fit = fit;
       }
     }
-    // One name of many that are asked for is chance.
+    // A match of one name among many is coincidence.
     if (std::get<0>(best_fit) * 2 < length) return std::nullopt;
     return best->file;
   }

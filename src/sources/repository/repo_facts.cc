@@ -31,12 +31,12 @@ using std::chrono::duration_cast;
 constexpr std::string_view kUnknown = "HEAD";
 constexpr std::string_view kRefMark = "ref: ";
 constexpr std::string_view kHeads = "refs/heads/";
-constexpr std::string_view kReftableBranch = "refs/heads/.invalid";  // stands in HEAD with reftable
+constexpr std::string_view kReftableBranch = "refs/heads/.invalid";  // in HEAD with reftable
 constexpr std::uint64_t kMaxRefBytes = 64 << 10;
-constexpr int kMaxLinks = 5;  // symbolic references that lead on to others; git's own limit
+constexpr int kMaxLinks = 5;  // chain of symbolic references; git's own limit
 constexpr const char* kRecentCommits = "-5";
 
-// What tells one state of a file from another.
+// Returns a value that changes when the file changes.
 std::string StampOf(const std::string& path) {
   struct stat info{};
   if (lstat(path.c_str(), &info) != 0) return "-";
@@ -44,23 +44,23 @@ std::string StampOf(const std::string& path) {
                      info.st_mtim.tv_nsec, info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
 }
 
-// A reftable folder changes by its list of tables.
+// A reftable folder changes through its list of tables.
 std::string StampOfReftable(const std::string& folder) {
   return StampOf(folder) + StampOf(folder + "/tables.list");
 }
 
-// "refs/heads/main" of "ref: refs/heads/main\n"; empty if it is no symbolic reference.
+// Returns "refs/heads/main" for "ref: refs/heads/main\n"; empty if it is no symbolic reference.
 std::string TargetOf(const std::string& content) {
   if (!content.starts_with(kRefMark)) return {};
   return std::string(TrimSpace(std::string_view(content).substr(kRefMark.size())));
 }
 
-// A reference that may be looked up as a file below the git folder.
+// Returns true for a reference that may be looked up as a file below the git folder.
 bool IsPlainRef(std::string_view name) {
   return name.starts_with("refs/") && name.find("..") == std::string_view::npos;
 }
 
-// Folders of the repository, or of the folder above that has a `.git` of any kind.
+// Returns the root of the repository, or of a folder above with a `.git` of any kind.
 std::string RootOf(const std::string& folder, const std::optional<GitFolders>& git) {
   if (git) return git->root;
   std::error_code error;
@@ -101,7 +101,7 @@ std::string RepoWatch::StateKey() const {
   return key + "|" + StampOf(git_->git + "/index");
 }
 
-// What git printed, or why there is nothing: as a sentence, and whether git itself says so.
+// Git's output, or a sentence why there is none, and whether git itself reported that.
 struct RepoWatch::Answer {
   std::optional<std::string> out;
   std::string problem;
@@ -115,7 +115,7 @@ RepoWatch::Answer RepoWatch::Ask(std::vector<std::string> arguments) {
   ++git_starts_;
   const std::string name = arguments.front();
   auto done = CallGit({.folder = root_,
-                       .work_tree = root_,  // before core.worktree of the repository
+                       .work_tree = root_,  // overrides the repository's core.worktree
                        .arguments = std::move(arguments),
                        .timeout = timeout_},
                       cancel_);
@@ -161,7 +161,7 @@ void RepoWatch::ReadHead(RepoFacts* facts) {
     facts->head = TrimSpace(*head.out);
     return;
   }
-  // A branch without a commit is a state, not a fault.
+  // A branch without a commit is a normal state, not a fault.
   const bool unborn = head.problem.find("Needed a single revision") != std::string::npos ||
                       head.problem.find("unknown revision") != std::string::npos ||
                       head.problem.find("ambiguous argument 'HEAD'") != std::string::npos;
@@ -169,13 +169,13 @@ void RepoWatch::ReadHead(RepoFacts* facts) {
 }
 
 void RepoWatch::ReadStatus(const RepoQuery& query, RepoFacts* facts) {
-  // One new folder is enough to be dirty; only who wants its files has git walk through it.
+  // One new folder makes it dirty; git lists its files only if they are requested.
   Answer status = Ask({"status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all",
                        query.changed ? "--untracked-files=all" : "--untracked-files=normal"});
   if (!status.problem.empty()) facts->problem = std::move(status.problem);
   if (!status.out) return;
   facts->dirty = !status.out->empty();
-  // Behind the last NUL there is nothing, or a path that was cut.
+  // After the last NUL there is nothing, or a path that was cut off.
   status.out->erase(status.out->rfind('\0') + 1);
   constexpr std::size_t kCodeBytes = 3;  // "XY "
   for (const std::string_view entry : Split(*status.out, '\0')) {
@@ -185,7 +185,7 @@ void RepoWatch::ReadStatus(const RepoQuery& query, RepoFacts* facts) {
 
 void RepoWatch::ReadUpstream(RepoFacts* facts) {
   const Answer counts = Ask({"rev-list", "--left-right", "--count", "HEAD...@{upstream}"});
-  // That there is none is a state, not a fault.
+  // Having no upstream is a normal state, not a fault.
   if (!counts.problem.empty() && !counts.refused()) facts->problem = counts.problem;
   if (!counts.out) return;
   const std::string& out = *counts.out;
@@ -213,7 +213,7 @@ RepoFacts RepoWatch::Get(const RepoQuery& query) {
   const std::lock_guard lock(mutex_);
   if (!git_) return {.problem = NoWorkTree(root_)};
   hung_.clear();
-  // The key is taken first: what moves while git runs is asked again the next time.
+  // Reads the key first: what changes while git runs is read again next time.
   const std::string key = StateKey();
   if (!known_ || key != key_) {
     RepoFacts facts;
@@ -225,7 +225,7 @@ RepoFacts RepoWatch::Get(const RepoQuery& query) {
   RepoFacts facts = *known_;
   if (!hung_.empty()) return facts;
   if (query.dirty || query.changed) ReadStatus(query, &facts);
-  // Without a commit there is nothing ahead, behind or in the log.
+  // Without a commit nothing can be ahead, behind or in the log.
   if (facts.head == kUnknown) return facts;
   if (query.upstream) ReadUpstream(&facts);
   if (query.commits) ReadCommits(&facts);
@@ -245,9 +245,9 @@ std::string ReadBoundary(const std::string& path) {
   return hex ? *text : "";
 }
 
-constexpr std::size_t kMaxOutput = 256 << 20;  // bytes of one answer of git's
+constexpr std::size_t kMaxOutput = 256 << 20;  // bytes of one answer from git
 constexpr std::string_view kCommits = "-1000";
-constexpr std::string_view kCommitMark = "\x01\x02";  // no path of a sane repository starts so
+constexpr std::string_view kCommitMark = "\x01\x02";  // no sensible path starts with it
 constexpr const char* kSettings = "^core\\.(excludesfile|ignorecase)$";
 constexpr Millis kTimeout(10'000);
 
@@ -255,14 +255,14 @@ Result<ProcessResult> Git(const GitFolders& folders, std::vector<std::string> ar
                           const CancelToken& cancel) {
   arguments.insert(arguments.begin(), "--literal-pathspecs");
   return CallGit({.folder = folders.root,
-                  .work_tree = folders.root,  // before core.worktree of the repository
+                  .work_tree = folders.root,  // overrides the repository's core.worktree
                   .arguments = std::move(arguments),
                   .max_output = kMaxOutput,
                   .timeout = kTimeout},
                  cancel);
 }
 
-// "MODE NAME STAGE\tPATH" of `ls-files -s`.
+// Reads "MODE NAME STAGE\tPATH" from `ls-files -s`.
 void ReadIndex(std::string_view out, GitFacts* facts) {
   ForEachAtNul(out, [&](std::string_view entry) {
     const std::size_t tab = entry.find('\t');
@@ -282,15 +282,15 @@ void ReadLog(std::string_view out, GitFacts* facts) {
       return;
     }
     if (facts->commits.empty()) return;
-    if (entry.starts_with('\n')) entry.remove_prefix(1);  // git's own, behind the mark
+    if (entry.starts_with('\n')) entry.remove_prefix(1);  // added by git after the mark
     if (entry.empty()) return;
     facts->last_commit.emplace(entry, static_cast<std::uint32_t>(facts->commits.size() - 1));
     facts->commits.back().emplace_back(entry);
   });
 }
 
-// "NAME\nVALUE" of each setting, or "NAME" alone, the last one counts. Git reads the values itself,
-// but only where there are any: mostly one process less.
+// Reads "NAME\nVALUE" for each setting, or "NAME" alone; the last one counts. Git parses
+// the values itself, but only if there are any: this usually saves a process.
 void ReadSettings(const GitFolders& folders, std::string_view out, const CancelToken& cancel,
                   GitFacts* facts) {
   const auto value = [&](const char* type, const char* name) -> std::optional<std::string> {
@@ -308,7 +308,7 @@ void ReadSettings(const GitFolders& folders, std::string_view out, const CancelT
     facts->letters = CaseSensitivity::kInsensitive;
 }
 
-// Git's first line of complaint, or why it could not be started.
+// Returns the first line of git's error message, or why it could not be started.
 std::string Complaint(const Result<ProcessResult>& done) {
   if (!done) return done.error().message;
   if (done->timed_out) return "it did not end in time";
@@ -331,7 +331,7 @@ Result<std::string> ProjectBoundary(const std::string& state_folder) {
   const std::string path = state_folder + "/boundary";
   if (std::string kept = ReadBoundary(path); !kept.empty()) return kept;
   DOSSIER_RETURN_IF_ERROR(MakeFolders(state_folder, 0700));
-  // Written whole beside it and linked into place: of two processes the first one's draw stays.
+  // The file is written beside it and linked into place: of two processes the first one wins.
   const std::string fresh = fmt::format("{}.{}", path, RandomHex(16));
   DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(fresh, RandomHex(kBoundaryDigits) + "\n", 0600));
   const bool damaged = Exists(path) && ReadBoundary(path).empty();
@@ -364,7 +364,7 @@ GitFacts ReadGitFacts(const GitFolders& folders, const CancelToken& cancel) {
                 cancel);
     });
     index = Git(folders, {"ls-files", "-s", "-z"}, cancel);
-    // One that hangs will do so again: the next are not tried.
+    // If one call hangs, the next will, too, so they are not tried.
     if (index && !index->timed_out) {
       staged = Git(folders,
                    {"diff-index", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff",

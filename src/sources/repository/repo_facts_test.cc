@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 
 class RepoFactsTest : public ::testing::Test {
  protected:
-  // Runs git; its output without the line end.
+  // Runs git and returns its output without the newline.
   std::string Git(std::vector<std::string> arguments) {
     return GitIn(root(), std::move(arguments));
   }
@@ -142,7 +142,7 @@ TEST_F(RepoFactsTest, OnlyChangedFilesAreLookedForInNewFolders) {  // REP-15, RE
   EXPECT_THAT(RepoWatch(root()).Get({.changed = true}).changed, ElementsAre("new/a", "new/b"));
 }
 
-// A git first on PATH that hangs in one of its commands.
+// Puts a git first on PATH that hangs in one of its commands.
 class SlowGit {
  public:
   SlowGit(const std::string& folder, std::string_view command) : path_(getenv("PATH")) {

@@ -14,13 +14,13 @@
 namespace dossier::sources {
 namespace {
 
-// Strings as templates write them.
+// String literals in templates.
 //
 //   UnescapeString(R"(a\tb\x41)")   // "a<TAB>bA"
 //
 // Thread-safety: a pure function.
 
-// The single letters behind a backslash, and what they mean.
+// The letters of single-letter escapes, and their meanings.
 constexpr std::string_view kLetters = "\n\\'\"abfnrtv";
 constexpr std::string_view kMeanings{"\0\\'\"\a\b\f\n\r\t\v", 11};  // an escaped line end: nothing
 
@@ -37,7 +37,7 @@ std::size_t HexDigits(char letter) {
   }
 }
 
-// Exactly `digits` of base 16 at the start of `text`.
+// Reads exactly `digits` hexadecimal digits at the start of `text`.
 std::optional<std::uint32_t> ReadHex(std::string_view text, std::size_t digits) {
   if (text.size() < digits) return std::nullopt;
   std::uint32_t number = 0;
@@ -46,7 +46,7 @@ std::optional<std::uint32_t> ReadHex(std::string_view text, std::size_t digits) 
   return parsed.ptr == end ? std::optional(number) : std::nullopt;
 }
 
-// What stands between the quotes, with Python's escapes replaced; an unknown escape stays as it is.
+// Returns the text between the quotes with Python's escapes replaced; an unknown escape is kept.
 // Errors: kConfig (digits missing, no such code point, \N{…}).
 Result<std::string> UnescapeString(std::string_view text) {
   std::string out;
@@ -91,7 +91,7 @@ using TokenKind = TemplateToken::Kind;
 
 bool IsNameStart(char c) { return IsLetter(c) || c == '_'; }
 
-// Jinja reads every line end as LF.
+// Jinja reads every line ending as LF.
 std::string UnifyLineEnds(std::string_view text) {
   return ReplaceAll(ReplaceAll(text, "\r\n", "\n"), "\r", "\n");
 }
@@ -112,7 +112,7 @@ class Lexer {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
 
-  // Moves `place` from the offset `*from` on to `offset`.
+  // Moves `place` from the offset `*from` to `offset`.
   void Advance(std::size_t* from, std::size_t offset, TemplatePlace* place) const {
     for (; *from < offset; ++*from) {
       const char c = text_[*from];
@@ -131,13 +131,13 @@ class Lexer {
     return tl::unexpected(TemplateError(place, message));
   }
 
-  // Offsets only grow from token to token, so each byte is looked at once.
+  // Offsets only grow from token to token, so each byte is examined once.
   void Add(TokenKind kind, std::string_view text, std::size_t offset) {
     Advance(&placed_, offset, &place_);
     tokens_.push_back({kind, std::string(text), place_});
   }
 
-  // The text up to the next tag, and the tag.
+  // Reads the text up to the next tag, and the tag.
   Status LexTextAndTag() {
     const std::size_t start = at_;
     std::size_t tag = start;
@@ -168,7 +168,7 @@ class Lexer {
     if (!text.empty()) Add(TokenKind::kText, text, offset);
   }
 
-  // A trim mark removes all white space in front of the tag; lstrip_blocks what stands between the
+  // A trim mark removes all white space before the tag; lstrip_blocks removes what is between the
   // start of the line and a block.
   std::string_view TextBefore(std::string_view text, bool trim, bool block) const {
     if (trim) return StripPythonSpaceRight(text);
@@ -180,9 +180,9 @@ class Lexer {
     return blank ? text.substr(0, line) : text;
   }
 
-  enum class Suffix { kTrimmed, kKept };  // the newline behind a block: trim_blocks
+  enum class Suffix { kTrimmed, kKept };  // the newline after a block: trim_blocks
 
-  // Behind the end of a tag, whose last sign ends at at_.
+  // Called after the end of a tag; its last character ends at at_.
   void EndTag(bool trim, Suffix suffix) {
     const std::size_t start = at_;
     if (trim) {
@@ -203,7 +203,7 @@ class Lexer {
     return {};
   }
 
-  // Reads `word` and the end of the tag, if that is all it holds; else nothing.
+  // Reads `word` and the end of the tag if the tag has nothing else; otherwise reads nothing.
   bool SkipRawTag(std::string_view word, Suffix suffix) {
     std::size_t at = at_ + PythonSpaceLength(Rest());
     if (!text_.substr(at).starts_with(word)) return false;

@@ -1,10 +1,10 @@
-// The words of a command template: text, tags and what stands in them.
+// Splits a command template into tokens: text, tags and the contents of tags.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto tokens, LexTemplate("ls {{ F }}"));
 //   // kText "ls ", kPrintBegin, kName "F", kPrintEnd, kEnd
 //
-// Trim marks, `raw`, comments and the two white-space rules (trim_blocks, lstrip_blocks) are done
-// with here: the parser sees only text that will be printed. Thread-safety: a pure function.
+// It resolves trim marks, `raw`, comments and the two white-space rules (trim_blocks,
+// lstrip_blocks), so the parser sees only text that is printed. Thread-safety: a pure function.
 
 #ifndef DOSSIER_SOURCES_TEMPLATE_TEMPLATE_LEXER_H_
 #define DOSSIER_SOURCES_TEMPLATE_TEMPLATE_LEXER_H_
@@ -18,14 +18,14 @@
 
 namespace dossier::sources {
 
-inline constexpr std::size_t kMaxCommandTemplate = 1 << 20;  // bytes, of template and result
+inline constexpr std::size_t kMaxCommandTemplate = 1 << 20;  // bytes, for template and result
 
-// In the template, from 1; columns count code points.
+// A position in the template, from 1; columns count code points.
 struct TemplatePlace {
   std::int32_t line = 1, column = 1;
 };
 
-// kConfig, "column C: MESSAGE" or, below the first line, "line L, column C: MESSAGE".
+// Returns kConfig, "column C: MESSAGE" or, after line 1, "line L, column C: MESSAGE".
 Error TemplateError(TemplatePlace place, std::string_view message);
 
 struct TemplateToken {
@@ -43,7 +43,7 @@ struct TemplateToken {
     kEnd
   };
   Kind kind = Kind::kEnd;
-  std::string text;  // of a string, what it means; of other words, what is written
+  std::string text;  // for a string, its value; for other tokens, the source text
   TemplatePlace place;
 
   bool IsName(std::string_view name) const { return kind == Kind::kName && text == name; }

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = TemplateExpr::Kind;
 
-// One rendering. What is undefined is a value until somebody uses it.
+// One rendering. An undefined value is allowed until something uses it.
 class Renderer {
  public:
   Renderer(const TemplateVariables& variables, ShellRule rule, std::vector<std::string>* warnings)
@@ -106,7 +106,7 @@ class Renderer {
                               {"length", TemplateValue(count)}};
   }
 
-  // A value that is there.
+  // Returns a defined value.
   Result<TemplateValue> Evaluate(const TemplateExpr& expr) {
     DOSSIER_ASSIGN_OR_RETURN(TemplateValue value, EvaluateOpen(expr));
     if (value.undefined()) return Fail(expr.place, WhyUndefined(expr));
@@ -128,7 +128,7 @@ class Renderer {
     }
   }
 
-  // A value that may be undefined.
+  // Returns a value that may be undefined.
   Result<TemplateValue> EvaluateOpen(const TemplateExpr& expr) {
     switch (expr.kind) {
       case Kind::kLiteral:
@@ -190,7 +190,7 @@ class Renderer {
     return Inner(value, value.Find(expr.name));
   }
 
-  // A part of `whole` comes from where the whole does.
+  // A part of `whole` has the origin of the whole.
   static TemplateValue Inner(const TemplateValue& whole, const TemplateValue* part) {
     if (!part) return TemplateValue(TemplateValue::Undefined{});
     return part->origin().empty() ? TemplateValue(*part).WithOrigin(whole.origin()) : *part;
@@ -248,7 +248,7 @@ class Renderer {
     return TemplateValue(!value.Truth());
   }
 
-  // The first operand with that truth, else the last: what `or` and `and` give.
+  // Returns the first operand with that truth, else the last: the result of `or` and `and`.
   Result<TemplateValue> FirstWith(const TemplateExpr& expr, bool truth) {
     for (std::size_t i = 0; i + 1 < expr.operands.size(); ++i) {
       DOSSIER_ASSIGN_OR_RETURN(TemplateValue value, Evaluate(expr.operands[i]));

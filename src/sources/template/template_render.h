@@ -1,4 +1,4 @@
-// Text for context commands from templates in a subset of Jinja.
+// Renders text for context commands from templates in a subset of Jinja.
 //
 //   const TemplateValue path("docs/adr 0012.md");
 //   TemplateVariables variables{{"F", {path, VariableOrigin::kCommandLine}}};
@@ -6,9 +6,9 @@
 //
 // The subset: {{ }}, if/elif/else, for/else with loop, raw, comments, - marks; strings, numbers,
 // lists, true, false, none; and or not in, comparisons, ~, a if c else b, is [not] defined|none;
-// a.b a['b'] a[0] on maps and lists; the filters of template_filters.h. trim_blocks and
-// lstrip_blocks are on, the result is stripped. What is undefined is an error but under default and
-// `is defined`. Thread-safety: a pure function.
+// a.b a['b'] a[0] on maps and lists; the filters of ApplyFilter. trim_blocks and lstrip_blocks are
+// on, and the result is stripped. An undefined value is an error except with default and `is
+// defined`. Thread-safety: a pure function.
 
 #ifndef DOSSIER_SOURCES_TEMPLATE_TEMPLATE_RENDER_H_
 #define DOSSIER_SOURCES_TEMPLATE_TEMPLATE_RENDER_H_
@@ -23,7 +23,7 @@
 
 namespace dossier::sources {
 
-inline constexpr int kMaxTemplatePasses = 10'000;  // through all loops of one rendering
+inline constexpr int kMaxTemplatePasses = 10'000;  // in all loops of one rendering
 
 enum class VariableOrigin { kConfig, kEnvironment, kCommandLine };
 
@@ -34,12 +34,12 @@ struct TemplateVariable {
 
 using TemplateVariables = std::map<std::string, TemplateVariable, std::less<>>;
 
-// What happens to values of variables that hold characters of the shell, and have passed neither
+// The treatment of a variable's value that contains shell characters and has passed neither
 // `shellquote` nor `raw`.
 enum class ShellRule {
-  kNone,    // the result is no shell's
-  kRefuse,  // kConfig, naming the variable
-  kWarn,    // compat: a line in `warnings`
+  kNone,    // the result is not for a shell
+  kRefuse,  // an error kConfig that names the variable
+  kWarn,    // compat: adds a line to `warnings`
 };
 
 // Errors: kConfig, "column C: …", with the construct.

@@ -14,7 +14,7 @@ namespace {
 
 using ::dossier::testing::FailsWith;
 
-// The variables of the spec's table.
+// The variables of the table in the specification.
 TemplateVariables Table() {
   const auto yaml = assembly::ReadYaml(
       "{F: docs/adr 0012.md, Q: \"it's\", E: '', N: 7, B: true, Z: null, X: -5.0, L: [a, b],\n"
@@ -188,7 +188,7 @@ TEST(RenderTemplateTest, ValuesFromOutsideAreQuotedOrRefused) {  // CON-20
   }
   EXPECT_TRUE(
       RenderTemplate("{{ F }}", variables("a b/c.d-e_f%@,=+:^é", kGiven), ShellRule::kRefuse));
-  // FLT-130: a file's values are no better than a command line's.
+  // FLT-130: values from a file are no more trusted than those of a command line.
   EXPECT_FALSE(
       RenderTemplate("{{ F }}", variables("a;b", VariableOrigin::kConfig), ShellRule::kRefuse));
   const TemplateVariables nested{

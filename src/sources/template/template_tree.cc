@@ -9,14 +9,14 @@
 namespace dossier::sources {
 namespace {
 
-// Expressions of command templates, by Jinja's grammar and binding.
+// Parses expressions of command templates, with Jinja's grammar and precedence.
 //
 //   TokenReader reader(std::move(tokens));
 //   DOSSIER_ASSIGN_OR_RETURN(TemplateExpr value, ParseExpr(reader));
 //
 // Thread-safety: a reader has one owner.
 
-// Goes through tokens; stays at the last one, which is kEnd.
+// Iterates over tokens; stays at the last one, which is kEnd.
 class TokenReader {
  public:
   explicit TokenReader(std::vector<TemplateToken> tokens) : tokens_(std::move(tokens)) {}
@@ -33,7 +33,7 @@ class TokenReader {
   bool TakeOperator(std::string_view sign) { return Peek().IsOperator(sign) && (Take(), true); }
   Status Expect(TemplateToken::Kind kind, std::string_view what);
 
-  // "unexpected X" at the present token.
+  // Returns "unexpected X" for the current token.
   tl::unexpected<Error> Unexpected() const;
 
  private:
@@ -64,14 +64,14 @@ constexpr Literal kLiterals[] = {
 };
 constexpr std::string_view kReserved[] = {"and", "or", "not", "in", "is", "if", "elif", "else"};
 
-// Words that name no variable: and, or, not, in, is, if, else, and the literals.
+// Words that are not variable names: and, or, not, in, is, if, else, and the literals.
 bool IsReservedWord(std::string_view name) {
   const auto is_name = [&](const Literal& literal) { return literal.name == name; };
   return std::find(std::begin(kReserved), std::end(kReserved), name) != std::end(kReserved) ||
          std::any_of(std::begin(kLiterals), std::end(kLiterals), is_name);
 }
 
-// Recursive descent, loosest binding first. Each level reads one rule of the grammar.
+// Recursive descent, loosest binding first. Each function reads one rule of the grammar.
 class ExprParser {
  public:
   explicit ExprParser(TokenReader& reader) : reader_(reader) {}
@@ -112,7 +112,7 @@ class ExprParser {
     return {};
   }
 
-  // A node whose operands are complete.
+  // Finishes a node whose operands are complete.
   Result<TemplateExpr> Close(TemplateExpr node) const {
     for (const TemplateExpr& operand : node.operands) {
       node.depth = std::max(node.depth, operand.depth + 1);
@@ -249,7 +249,7 @@ class ExprParser {
       }
       literal.literal = TemplateValue(integer);
     } else {
-      // Out of range: 0 or infinity, as in Python.
+      // Out of range gives 0 or infinity, as in Python.
       real = std::strtod(text.c_str(), nullptr);
       literal.literal = TemplateValue(real);
     }
@@ -330,8 +330,8 @@ class ExprParser {
     return Around(Kind::kNot, place, std::move(test));
   }
 
-  // Jinja takes a word or literal behind a test for its argument, also `if`: there brackets are
-  // due.
+  // Jinja takes a word or literal after a test as its argument, even `if`, so brackets are required
+  // there.
   Status CheckTestEnd() const {
     const TemplateToken& next = reader_.Peek();
     const bool literal = next.kind == Word::kString || next.kind == Word::kInteger ||
@@ -360,10 +360,10 @@ tl::unexpected<Error> TokenReader::Unexpected() const {
   return tl::unexpected(TemplateError(Peek().place, fmt::format("unexpected '{}'", Peek().text)));
 }
 
-// What is printed. Errors: kConfig with construct and column.
+// Parses a printed expression. Errors: kConfig with construct and column.
 Result<TemplateExpr> ParseExpr(TokenReader& reader) { return ExprParser(reader).Choice(); }
 
-// What stands behind `if`, `elif` and `in`: there a choice (a if c else b) needs brackets.
+// Parses what follows `if`, `elif` and `in`; there a choice (a if c else b) needs brackets.
 Result<TemplateExpr> ParseCondition(TokenReader& reader) { return ExprParser(reader).Either(); }
 
 constexpr std::string_view kEndsIf[] = {"elif", "else", "endif"};
@@ -383,7 +383,7 @@ class TemplateParser {
  private:
   using Words = std::span<const std::string_view>;
 
-  // Up to, not including, a block that begins with one of `ends`; `opener` names what is open.
+  // Reads up to, not including, a block that begins with one of `ends`; `opener` is the open block.
   Result<std::vector<TemplateNode>> Body(Words ends, const TemplateToken& opener) {
     if (++level_ > kMaxTemplateDepth + 1) {
       return tl::unexpected(TemplateError(opener.place, "blocks nest deeper than 32"));
@@ -428,7 +428,7 @@ class TemplateParser {
         fmt::format("{{% {} %}} is not supported here (if, elif, else, for, raw)", word.text)));
   }
 
-  // The words `{% X` at the reader: X, if it is one of the ends that Body stopped at.
+  // Returns X of `{% X` at the reader, if it is one of the ends at which Body stopped.
   TemplateToken TakeBlockWord() {
     reader_.Take();
     return reader_.Take();

@@ -1,6 +1,6 @@
 // A parsed command template: plain data between the parser and the renderer.
 //
-// Ownership: nodes own what is below them. Thread-safety: plain data.
+// Ownership: a node owns everything below it. Thread-safety: plain data.
 
 #ifndef DOSSIER_SOURCES_TEMPLATE_TEMPLATE_TREE_H_
 #define DOSSIER_SOURCES_TEMPLATE_TEMPLATE_TREE_H_
@@ -39,7 +39,7 @@ struct TemplateExpr {
   std::string name;
   std::vector<CompareSign> signs;
   std::vector<TemplateExpr> operands;
-  int depth = 1;  // of the tree below, this node included
+  int depth = 1;  // depth of the tree from this node down
 };
 
 struct TemplateNode {
@@ -50,14 +50,14 @@ struct TemplateNode {
   };
   Kind kind = Kind::kText;
   TemplatePlace place;
-  std::string text;              // of text; the variable of a loop
-  TemplateExpr value;            // what is printed, or gone through
-  std::vector<Branch> branches;  // of `if`; of `for`: the body, then what runs for nothing
+  std::string text;              // the text, or the variable of a loop
+  TemplateExpr value;            // what is printed or iterated over
+  std::vector<Branch> branches;  // of `if`; of `for`: the body, then the branch for no items
 };
 
 using TemplateTree = std::vector<TemplateNode>;
 
-inline constexpr int kMaxTemplateDepth = 32;  // of blocks and of expressions
+inline constexpr int kMaxTemplateDepth = 32;  // nesting of blocks and of expressions
 
 // Errors: kConfig with construct and column.
 Result<TemplateTree> ParseTemplateTree(std::string_view text);

@@ -13,7 +13,7 @@
 namespace dossier::sources {
 namespace {
 
-// As Python's repr(): the shortest digits that read back as the same number; an exponent below
+// Like Python's repr(): the shortest digits that read back as the same number; an exponent below
 // 1e-4 and from 1e16 on.
 std::string RealText(double number) {
   if (std::isnan(number)) return "nan";
@@ -77,7 +77,7 @@ std::string TextLiteral(std::string_view text) {
   return out + quote;
 }
 
-// Numbers and flags as one kind; 80-bit floats hold every 64-bit integer exactly.
+// Returns numbers and flags as one type; 80-bit floats hold every 64-bit integer exactly.
 std::optional<long double> Number(const TemplateValue& value) {
   if (value.flag()) return *value.flag() ? 1.0L : 0.0L;
   if (value.integer()) return static_cast<long double>(*value.integer());
@@ -268,7 +268,7 @@ Result<TemplateValue> Trim(const TemplateValue& value, Arguments) {
   return TextOf(value, std::string(StripPythonSpace(value.ToText())));
 }
 
-// An empty text stands before every code point and at the end, as in Python.
+// An empty text occurs before every code point and at the end, as in Python.
 std::string Interleave(std::string_view text, std::string_view with) {
   std::string out(with);
   for (std::size_t at = 0; at < text.size();) {
@@ -332,7 +332,7 @@ Result<TemplateValue> Last(const TemplateValue& value, Arguments) {
   return items.empty() ? TemplateValue(TemplateValue::Undefined{}) : ItemOf(value, items.back());
 }
 
-// Digits as Python reads them: white space around, a sign, single underscores between digits.
+// Returns digits as Python reads them: surrounding white space, a sign, single underscores.
 std::optional<std::string> PlainDigits(std::string_view text) {
   text = StripPythonSpace(text);
   std::string out;

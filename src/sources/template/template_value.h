@@ -1,5 +1,5 @@
-// Values of command templates, with the meaning that Python gives them: users write Jinja and
-// expect its text, byte for byte.
+// Values of command templates, with Python's semantics: users write Jinja and expect its output
+// byte for byte.
 //
 //   TemplateValue list = TemplateValue::List{TemplateValue("a"), TemplateValue("b")};
 //   list.ToText();                       // ['a', 'b']
@@ -52,17 +52,17 @@ class TemplateValue {
   const List* list() const { return std::get_if<List>(&data_); }
   const Map* map() const { return std::get_if<Map>(&data_); }
 
-  // Of a map; nullptr if it is no map or has no such key.
+  // Returns an entry of a map; nullptr if this is not a map or has no such key.
   const TemplateValue* Find(std::string_view key) const;
 
-  // As Python's str(), repr(), bool() and type().__name__.
+  // Like Python's str(), repr(), bool() and type().__name__.
   std::string ToText() const;
   std::string ToLiteral() const;
   bool Truth() const;
   std::string_view TypeName() const;
 
-  // The variable whose text this value holds, if that came from outside; else empty. It does not
-  // take part in comparisons.
+  // The variable that this text came from, if it came from outside; else empty. Comparisons ignore
+  // it.
   const std::string& origin() const { return origin_; }
   TemplateValue WithOrigin(std::string origin) &&;
 
@@ -76,7 +76,7 @@ struct MapItem {
   TemplateValue value;
 };
 
-// Below MapItem, because what they make can only be destroyed where it is complete.
+// Defined after MapItem, because the variant can only be destroyed when MapItem is complete.
 inline TemplateValue::TemplateValue() : data_(None{}) {}
 inline TemplateValue::TemplateValue(Undefined) : data_(Undefined{}) {}
 inline TemplateValue::TemplateValue(bool flag) : data_(flag) {}
@@ -92,30 +92,30 @@ inline TemplateValue TemplateValue::WithOrigin(std::string origin) && {
   return std::move(*this);
 }
 
-// Python's ==: 1, 1.0 and True are equal; values of different kinds are not.
+// Python's ==: 1, 1.0 and True are equal; values of different kinds are not equal.
 bool Equal(const TemplateValue& left, const TemplateValue& right);
-// Below 0, 0 or above 0 as left is less, equal or more; nothing where Python has no order.
-// `unordered` (a NaN) is true for no comparison.
+// Orders two values as Python does; returns nullopt if Python defines no order for them. kUnordered
+// (a NaN) makes every comparison false.
 enum class Order { kLess, kEqual, kMore, kUnordered };
 std::optional<Order> Compare(const TemplateValue& left, const TemplateValue& right);
 // Python's `in`. Errors: kConfig with the reason.
 Result<bool> Contains(const TemplateValue& container, const TemplateValue& item);
 
-// Whether str.strip() removes it.
+// Returns true if str.strip() removes the code point.
 bool IsPythonSpace(char32_t code_point);
 std::string_view StripPythonSpace(std::string_view text);
 std::string_view StripPythonSpaceRight(std::string_view text);
-// How many bytes of white space `text` begins with.
+// Returns the number of bytes of white space at the start of `text`.
 std::size_t PythonSpaceLength(std::string_view text);
 
-// The filters of command templates, with the results that Jinja's have.
+// The filters of command templates, with the same results as Jinja.
 //
 //   ApplyFilter("join", list, {TemplateValue(", ")});
 //
-// `default` is no function of values, because it takes what is undefined: the renderer has it.
+// `default` is not among them because it accepts undefined values; the renderer implements it.
 // Thread-safety: pure functions.
 
-// Whether there is such a filter that takes so many arguments. Errors: kConfig with the known
+// Checks that the filter exists and takes that many arguments. Errors: kConfig with the known
 // names.
 Status CheckFilter(std::string_view name, std::size_t arguments);
 
@@ -123,13 +123,13 @@ Status CheckFilter(std::string_view name, std::size_t arguments);
 Result<TemplateValue> ApplyFilter(std::string_view name, const TemplateValue& value,
                                   std::span<const TemplateValue> arguments);
 
-// What a loop goes through: the items of a list, the keys of a map, the code points of a text.
+// Returns the items of a loop: those of a list, the keys of a map, the code points of a text.
 // Errors: kConfig for values that have no items.
 Result<TemplateValue::List> Items(const TemplateValue& value);
 
-// The origin that a text made of `value` has: none if nothing of it could be misread.
+// Returns the origin for a text made of `value`: empty if no part of it could be misread.
 std::string OriginIfUnsafe(const TemplateValue& value);
-// Whether `text` holds a character that means something to a shell, or a control character.
+// Returns true if `text` contains a character with a meaning to a shell, or a control character.
 bool HoldsShellCharacters(std::string_view text);
 
 }  // namespace dossier::sources
