@@ -1,6 +1,7 @@
 // /v1/responses: the same answers as chat completions, kept, and taken up again.
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "base/random.h"
@@ -242,6 +243,9 @@ class ResponsesApi {
     for (const Json& message : Find(chat, "messages")->get_array()) {
       if (TextAt(message, "role") != "system") messages.push_back(message);
     }
+    // A response is told of before its work is submitted, so nobody else may look for room between.
+    std::lock_guard taking_a_place(mutex_);
+    if (shared_.front.work().full()) return call->FailBusy();
     auto stored =
         book_.Begin(head.id, call->key().owner(), std::move(messages),
                     store ? StoredResponse::Kept::kOnDisk : StoredResponse::Kept::kInMemory);
@@ -257,6 +261,7 @@ class ResponsesApi {
 
   const Shared shared_;
   ResponseBook book_;
+  std::mutex mutex_;  // held from the look for room until the work is submitted
   WorkQueue followers_{kFollowers};  // last: it ends before the rest goes
 };
 
