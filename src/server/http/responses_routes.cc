@@ -261,7 +261,7 @@ class ResponsesApi {
 
   const Shared shared_;
   ResponseBook book_;
-  std::mutex mutex_;  // held from the look for room until the work is submitted
+  std::mutex mutex_;                 // held from the look for room until the work is submitted
   WorkQueue followers_{kFollowers};  // last: it ends before the rest goes
 };
 
