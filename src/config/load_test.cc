@@ -257,8 +257,8 @@ TEST(PowerTest, EachPowerKeyIsFound) {  // CON-15, A2
   }
   for (const char* harmless :
        {"model: x", "params: {top_p: 1, max_completion_tokens: 5}",
-        "compaction: {mode: off, model: x}", "compaction:\n  model: $${HOME}\n", "context_commands: ~",
-        "agents: {tasks: [config/tasks.edn], engineer: a}", ""}) {
+        "compaction: {mode: off, model: x}", "compaction:\n  model: $${HOME}\n",
+        "context_commands: ~", "agents: {tasks: [config/tasks.edn], engineer: a}", ""}) {
     const auto values = ParseConfigFile({"f.yml", "f.yml", harmless});
     ASSERT_TRUE(values) << harmless;
     EXPECT_THAT(FindPowers(*values), IsEmpty()) << harmless;

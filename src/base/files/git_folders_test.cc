@@ -25,9 +25,7 @@ class GitFoldersTest : public ::testing::Test {
     Commit("own");
   }
 
-  std::string path(const std::string& name) const {
-    return Canonical(folder_.path()) + "/" + name;
-  }
+  std::string path(const std::string& name) const { return Canonical(folder_.path()) + "/" + name; }
   void Git(std::vector<std::string> words) {
     words.insert(words.begin(), {"git", "-c", "user.name=a", "-c", "user.email=a@b", "-c",
                                  "protocol.file.allow=always"});

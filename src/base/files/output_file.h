@@ -3,9 +3,9 @@
 //   DOSSIER_RETURN_IF_ERROR(WriteOutput(arguments.out, {text}, {.mode = 0600}));
 //
 // A symbolic link stays, and the file that it means is replaced, as with a shell's `>`. Where the
-// links lead to an open descriptor (/dev/stdout, /dev/fd/3), the text goes there. For files that the
-// program finds or names itself, in a project or a store, use WriteFileAtomic: somebody else may
-// have put a link there, and it replaces the link.
+// links lead to an open descriptor (/dev/stdout, /dev/fd/3), the text goes there. For files that
+// the program finds or names itself, in a project or a store, use WriteFileAtomic: somebody else
+// may have put a link there, and it replaces the link.
 //
 // Thread-safety: functions may be called from many threads.
 

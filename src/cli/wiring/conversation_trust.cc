@@ -20,9 +20,10 @@ std::optional<config::ConfigFile> NeedsTrust(const std::string& model,
   if (found.owner == config::Located::Owner::kUser || model.empty()) return std::nullopt;
   std::error_code error;
   const auto folder = std::filesystem::weakly_canonical(found.path, error);
-  config::ConfigFile file{.path = fmt::format("model {} of the conversations in {}", model, found.path),
-                          .real_path = (folder / fmt::format("{}{}", config::kStoredModelMark, model)).string(),
-                          .bytes = "model: " + config::QuoteScalar(model) + "\n"};
+  config::ConfigFile file{
+      .path = fmt::format("model {} of the conversations in {}", model, found.path),
+      .real_path = (folder / fmt::format("{}{}", config::kStoredModelMark, model)).string(),
+      .bytes = "model: " + config::QuoteScalar(model) + "\n"};
   const auto values = config::ParseConfigFile(file);
   if (values && config::FindPowers(*values).empty()) return std::nullopt;
   return file;

@@ -70,7 +70,8 @@ constexpr Magic kMagics[] = {
     {0, "MZ"sv, "pe", kUnlessText},
     {0, "fLaC"sv, "flac", kUnlessText},
     {0, "OggS"sv, "ogg", kUnlessText},
-    // The brand behind `ftyp` tells photos from videos (ISO/IEC 23008-12 and the AVIF specification).
+    // The brand behind `ftyp` tells photos from videos (ISO/IEC 23008-12 and the AVIF
+    // specification).
     {4, "ftypheic"sv, "heif"},
     {4, "ftypheix"sv, "heif"},
     {4, "ftypmif1"sv, "heif"},
