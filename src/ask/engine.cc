@@ -68,7 +68,7 @@ model::LedgerLimits MakeLimits(const Limits& limits, const Clock& clock) {
   model::LedgerLimits out;
   out.calls = limits.calls;
   out.tokens = limits.tokens;
-  if (limits.usd) out.nano_usd = static_cast<std::int64_t>(*limits.usd * 1e9);
+  if (limits.usd) out.nano_usd = model::NanoUsdLimit(*limits.usd);
   if (limits.time) out.deadline = clock.Now() + *limits.time;
   return out;
 }

@@ -326,7 +326,7 @@ Result<model::LedgerLimits> ChatSetup::LimitsOfTurn() const {
   DOSSIER_ASSIGN_OR_RETURN(const ask::WindowRest rest,
                            app::RestOfWindow(config_.limits, *journal_));
   model::LedgerLimits limits{.calls = rest.calls, .tokens = rest.tokens};
-  if (rest.usd) limits.nano_usd = static_cast<std::int64_t>(*rest.usd * 1e9);
+  if (rest.usd) limits.nano_usd = model::NanoUsdLimit(*rest.usd);
   return limits;
 }
 

@@ -54,6 +54,11 @@ std::int64_t CostOf(const LedgerRequest& request) {
 
 }  // namespace
 
+std::int64_t NanoUsdLimit(double usd) {
+  constexpr double kMostUsd = 1e9, kNanoPerUsd = 1e9;
+  return static_cast<std::int64_t>(std::min(usd, kMostUsd) * kNanoPerUsd);
+}
+
 Reservation::Reservation(Reservation&& other) noexcept
     : ledger_(std::exchange(other.ledger_, nullptr)),
       waiter_(std::exchange(other.waiter_, 0)),

@@ -44,6 +44,10 @@ struct LedgerLimits {
   FinishReserve finish;  // initial value; KeepBack changes it
 };
 
+// Returns a limit of money in nano-dollars. A larger one than a billion dollars is that: more does
+// not fit into a counter, and would come out negative.
+std::int64_t NanoUsdLimit(double usd);
+
 struct LedgerUse {
   std::int64_t calls = 0, failed_calls = 0, cached_calls = 0;  // attempts; from a cache
   UsageSum spent;                                              // by settled requests

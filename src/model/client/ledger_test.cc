@@ -68,6 +68,13 @@ TEST(LedgerTest, TheFinishReserveIsOnlyForTheClosingRequest) {  // REC-56
   EXPECT_THAT(ledger.Reserve({.input = 40, .price = price}, Stage::kFinish), Succeeds());
 }
 
+TEST(LedgerTest, ALimitOfMoneyThatNoCounterHoldsIsALargeOne) {
+  EXPECT_EQ(NanoUsdLimit(0.25), 250'000'000);
+  for (const double usd : {1e9, 1e11, 1e300}) {
+    EXPECT_EQ(NanoUsdLimit(usd), 1'000'000'000'000'000'000) << usd;
+  }
+}
+
 TEST(LedgerTest, WhatIsNotSettledIsGivenBack) {
   Ledger ledger({.calls = 10, .tokens = 100}, MakeClock());
   {

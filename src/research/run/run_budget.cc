@@ -78,7 +78,7 @@ model::LedgerLimits LimitsLeft(const RunConfig& config, const RunSpend& spent, c
     limits.tokens = std::max<std::int64_t>(*config.max_tokens - spent.usage.tokens(), 0);
   }
   if (config.max_cost_usd) {
-    const auto most = static_cast<std::int64_t>(*config.max_cost_usd * kNano);
+    const std::int64_t most = model::NanoUsdLimit(*config.max_cost_usd);
     limits.nano_usd = std::max<std::int64_t>(most - spent.usage.total.cost_nano_usd.value_or(0), 0);
   }
   if (config.max_seconds) {

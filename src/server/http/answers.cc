@@ -283,7 +283,7 @@ class Answers::DirectCall final : public ask::EventSink {
     const std::int64_t calls = workspace_.options().max_calls;
     model::LedgerLimits limits{.calls = std::min(calls, request_.max_calls.value_or(calls))};
     const auto& most = request_.max_usd;  // within that of the server
-    if (most) limits.nano_usd = static_cast<std::int64_t>(*most * kNano);
+    if (most) limits.nano_usd = model::NanoUsdLimit(*most);
     if (request_.max_time_s) {
       limits.deadline =
           workspace_.options().clock->Now() +
