@@ -47,7 +47,8 @@ class Model:
         self.lock = threading.Lock()
         self.child = []                # what children write, turn by turn; @: their number
         self.away = set()              # what gets no answer but status 500
-        self.hold = threading.Event()  # cleared: "item 50" and "child 50" get no answer
+        self.held = ("sub item 50", "child 50")  # what gets no answer while `hold` is cleared
+        self.hold = threading.Event()
         self.hold.set()
 
     def __call__(self, handler, body: dict):
@@ -70,7 +71,7 @@ class Model:
             self.asked[key] += 1
         if key in self.away:
             return harness.send(handler, 500, b"{}")
-        if key.startswith(("sub item 50", "child 50")):
+        if key.startswith(self.held):
             self.hold.wait(60)
         return harness.reply(handler, body, text)
 
@@ -271,7 +272,8 @@ class OtherwiseTest(ResumeCase):
         self.assertEqual(self.prefix(run), before)
 
     def test_what_is_finished_or_runs_is_not_resumed(self):  # REC-69, section 6
-        self.model.hold.clear()  # it waits for a sub-call, so it cannot end before it is asked about
+        self.model.held = ("turn 1",)  # so it cannot end before it is asked about
+        self.model.hold.clear()
         self.addCleanup(self.model.hold.set)
         process = self.start(*self.ask, "What is the total?")
         self.wait_for_event(process, "turn.started")
