@@ -10,6 +10,7 @@
 
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "base/files/file.h"
 #include "base/files/locations.h"
 #include "base/hash.h"
@@ -399,6 +400,14 @@ TEST(FileTest, ALinkToAFolderCountsAsOne) {
   EXPECT_TRUE(IsFolder(temp->path() + "/link"));
   EXPECT_FALSE(IsFolder(temp->path() + "/file"));
   EXPECT_FALSE(IsFolder(temp->path() + "/none"));
+}
+
+TEST(DeadlineTest, TheLargestLimitsDoNotOverflow) {
+  EXPECT_EQ(LimitOfSeconds(1.5), Millis(1500));
+  for (const double seconds : {1e9, 9.3e9, 1e300}) {
+    const Deadline deadline(CancelToken(), LimitOfSeconds(seconds), "time is up");
+    EXPECT_FALSE(deadline.passed()) << seconds;
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #define DOSSIER_BASE_DEADLINE_H_
 
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -20,6 +21,13 @@
 #include "base/clock.h"
 
 namespace dossier {
+
+// Returns a time limit in milliseconds, at most 1e9 seconds (31 years), so that a deadline made of
+// it does not overflow the clock.
+constexpr Millis LimitOfSeconds(double seconds) {
+  constexpr double kMostSeconds = 1e9;
+  return Millis(static_cast<std::int64_t>((seconds < kMostSeconds ? seconds : kMostSeconds) * 1e3));
+}
 
 class Deadline {
  public:

@@ -41,6 +41,20 @@ Result<assembly::Role> RoleOf(const LayoutSection& rule, const Json& turn) {
   return Unfit(rule, "each turn needs a role: system, user, assistant or tool");
 }
 
+// Returns the content of a tool result: a text, or the texts of a list of text parts, joined.
+Result<std::string> ResultText(const LayoutSection& rule, const Json& content) {
+  if (content.is_string()) return std::string(content.get_string());
+  std::string joined;
+  for (const Json& part : content.is_array() ? content.get_array() : JsonArray{content}) {
+    const auto text = FindString(part, "text");
+    if (!text || FindString(part, "type").value_or("text") != "text") {
+      return Unfit(rule, "the content of a tool_result must be a text or a list of text parts");
+    }
+    joined += *text;
+  }
+  return joined;
+}
+
 Result<assembly::Block> BlockOf(const LayoutSection& rule, const Json& json) {
   using Type = assembly::Block::Type;
   const std::string_view type = FindString(json, "type").value_or("text");
@@ -58,7 +72,12 @@ Result<assembly::Block> BlockOf(const LayoutSection& rule, const Json& json) {
   if (type == "tool_result") {
     block.type = Type::kToolResult;
     if (block.call_id.empty()) block.call_id = text("tool_use_id");
-    return block;
+    if (const Json* content = Find(json, "content")) {
+      DOSSIER_ASSIGN_OR_RETURN(block.text, ResultText(rule, *content));
+      return block;
+    }
+    if (Find(json, "text")) return block;
+    return Unfit(rule, "a tool_result needs content: a text or a list of text parts");
   }
   if (type == "image" || type == "image_url") {
     block.type = Type::kImage;

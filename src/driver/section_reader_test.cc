@@ -64,6 +64,33 @@ TEST(SectionReaderTest, AFileThatChangesBetweenTwoSectionsIsReadOnce) {  // ASM-
   EXPECT_EQ(FindInt((*sections)[4].provenance, "bytes"), 6);
 }
 
+TEST(SectionReaderTest, AToolResultKeepsItsContent) {  // ASM-7
+  const auto layout = assembly::ParseLayout(R"(sections:
+  - {name: past, zone: history, source: history}
+  - {name: q, zone: request, text: Go}
+)",
+                                            "x.yaml");
+  ASSERT_THAT(layout, Succeeds());
+  const auto read = [&](const std::string& part) {
+    SectionReader reader(*layout, {.counter = tokens::MakeCharCounter()});
+    std::istringstream in(
+        R"([{"role":"tool","content":[{"type":"tool_result","tool_use_id":"t1",)" + part + "}]}]");
+    return reader.ReadAll({{"past", "-"}}, in);
+  };
+  for (const char* content :
+       {R"("content":"14 degrees")", R"("text":"14 degrees")",
+        R"("content":[{"type":"text","text":"14 "},{"type":"text","text":"degrees"}])"}) {
+    const auto sections = read(content);
+    ASSERT_THAT(sections, Succeeds()) << content;
+    EXPECT_EQ((*sections)[0].turns.at(0).blocks.at(0).text, "14 degrees") << content;
+    EXPECT_EQ((*sections)[0].turns.at(0).blocks.at(0).call_id, "t1");
+  }
+  for (const char* content :
+       {R"("name":"weather")", R"("content":14)", R"("content":[{"type":"image","url":"x"}])"}) {
+    EXPECT_THAT(read(content), FailsWith(ErrorCode::kConfig, "tool_result")) << content;
+  }
+}
+
 // A user's layout in a folder of its own, and what of it is filled from outside.
 class UserSectionsTest : public ::testing::Test {
  protected:

@@ -7,19 +7,16 @@
 namespace dossier::agents {
 namespace {
 
-constexpr double kNanoPerUsd = 1e9;
-
 model::LedgerLimits LimitsOf(const RunOptions& options) {
   model::LedgerLimits limits;
   limits.tokens = options.max_tokens;
-  if (options.max_cost)
-    limits.nano_usd = static_cast<std::int64_t>(*options.max_cost * kNanoPerUsd);
+  if (options.max_cost) limits.nano_usd = model::NanoUsdLimit(*options.max_cost);
   return limits;
 }
 
 std::optional<Millis> TimeOf(const RunOptions& options) {
   if (!options.max_seconds) return std::nullopt;
-  return Millis(static_cast<std::int64_t>(*options.max_seconds * 1000));
+  return LimitOfSeconds(*options.max_seconds);
 }
 
 }  // namespace

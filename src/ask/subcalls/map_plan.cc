@@ -269,6 +269,9 @@ void AddPlainList(const std::vector<Line>& lines, std::span<const std::string> l
 constexpr double kOpposed = -0.4;  // correlation
 constexpr int kMixtureRounds = 200;
 constexpr double kLeastVariance = 1e-3;
+// The share of a group is estimated as if the texts came with this many more in either group (a
+// beta prior), so that a few outliers are not taken for a group (docs/small-models.md).
+constexpr double kMoreInEither = 3;
 
 double Mean(std::span<const double> values) {
   return std::reduce(values.begin(), values.end()) / static_cast<double>(values.size());
@@ -359,7 +362,7 @@ Mixture Refine(Mixture mixture, std::span<const double> values) {
     mixture = {.low = low,
                .high = high,
                .variance = std::max(squares / count, kLeastVariance),
-               .share = upper / count};
+               .share = (upper + kMoreInEither) / (count + 2 * kMoreInEither)};
   }
   return mixture;
 }

@@ -257,6 +257,18 @@ TEST(MapPlanTest, TextsOfTwoKindsAreSplitWhateverTheirShares) {  // SML-18
   }
 }
 
+// Scores of 18 notes, 8 of them wanted, that run into each other: the two highest alone are no
+// group.
+TEST(MapPlanTest, FewOutliersAreNotTakenForAGroup) {  // SML-18
+  const std::vector<double> choice{3.1, 0.6,  3.9, 3.3, 1.1, -1.2, 0.1, 7.3, 1.3,
+                                   1.1, -0.3, 1.2, 0.3, 5.7, 1.4,  1.6, 2.4, -1.2},
+      asked{0.5, 0.5, 0.4, 0.5, 0.4, 0.5, 0.2, 0.7, 0.8, 0.5, 0.2, 0.6, 0.2, 0.7, 0.4, 0.2, 0, 0.4};
+  const auto groups = SplitTexts(choice, asked);
+  ASSERT_TRUE(groups);
+  EXPECT_GE(groups->smaller, 5.0 / 18 - 1e-9);  // without the prior 2 of 18
+  EXPECT_FALSE(IsSure(*groups));
+}
+
 TEST(MapPlanTest, ScoresOfDifferentMindsAboutTheCountAreUnsure) {  // FLT-36
   const std::vector<double> choice{4, 4.1, 3.9, 4, 0, 0.1, -0.1, 0, 0.2, 0.1},
       asked{2, -2, -2.1, -1.9, -2, -2.1, -1.9, -2, -2.2, 2.1};

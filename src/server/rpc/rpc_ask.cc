@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/access.h"
+#include "base/deadline.h"
 #include "base/text/text.h"
 #include "server/run_table.h"
 
@@ -56,7 +57,7 @@ AskOptions AskOptionsOf(const Json& params) {
   TakeWhole(params, "max_tokens", &options.max_tokens);
   TakeNumber(params, "max_usd", &options.max_usd);
   if (const auto seconds = FindNumber(params, "max_time_s")) {
-    options.max_time = Millis(static_cast<std::int64_t>(*seconds * 1000));
+    options.max_time = LimitOfSeconds(*seconds);
   }
   if (const auto turns = FindInt(params, "max_turns")) options.max_turns = static_cast<int>(*turns);
   if (const auto seed = FindInt(params, "seed")) options.seed = static_cast<std::uint64_t>(*seed);
