@@ -459,6 +459,9 @@ bool MapCall::IsDoubtful(const Work& work, const Batch& wanted, const Batch& uns
   if (first == wanted.end()) return false;
   const auto by_words = std::ranges::count_if(unscored, labelled);
   if (by_words == std::ranges::count_if(wanted, labelled)) return true;
+  // Words cut elsewhere than the groups of the scored texts do, and may change a count by a tenth.
+  const bool split = work.plan.labels.size() == 2 && wanted.size() >= kTextsToSplit;
+  if (split && by_words * 10 > std::ssize(wanted)) return true;
   const bool alike = std::ranges::all_of(wanted, [&](std::size_t i) {
     return !labelled(i) || work.outcomes[i].label == work.outcomes[*first].label;
   });

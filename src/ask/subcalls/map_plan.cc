@@ -20,6 +20,8 @@ constexpr std::size_t kMaxNumberDigits = 9;
 constexpr double kLeastChance = 0.2;
 // Minimum bytes of a token to identify a word inside a label, or of a word to identify a label.
 constexpr std::size_t kLeastOfWord = 3;
+// Minimum bytes of a token that begins a longer word inside a label: "in" of "illness or injury".
+constexpr std::size_t kLeastOfStart = 2;
 
 bool IsAlphanumeric(char c) { return IsAlnum(c) || static_cast<unsigned char>(c) >= 0x80; }
 
@@ -226,10 +228,15 @@ void AddJson(const Json& value, std::size_t count, Collector& collector) {
   }
 }
 
-// Returns true if a word of `text` starts with `start`.
+// Returns true if a word of `text` starts with `start`. A short word that is whole ("or", "of")
+// does not count: it tells nothing about the label.
 bool HasWordFrom(std::string_view text, std::string_view start) {
   for (std::size_t at = text.find(start); at != text.npos; at = text.find(start, at + 1)) {
-    if (at == 0 || !IsAlphanumeric(text[at - 1])) return true;
+    const std::size_t end = at + start.size();
+    if (at > 0 && IsAlphanumeric(text[at - 1])) continue;
+    if (start.size() >= kLeastOfWord || (end < text.size() && IsAlphanumeric(text[end]))) {
+      return true;
+    }
   }
   return false;
 }
@@ -243,7 +250,7 @@ std::optional<std::size_t> LabelOfStart(std::string_view start,
     return ToLowerAscii(TrimSpace(label)).starts_with(start);
   };
   if (std::ranges::any_of(labels, begins)) return OnlyOne(labels, begins);
-  if (start.size() < kLeastOfWord) return std::nullopt;
+  if (start.size() < kLeastOfStart) return std::nullopt;
   return OnlyOne(labels, [start](const std::string& label) {
     return HasWordFrom(ToLowerAscii(label), start);
   });

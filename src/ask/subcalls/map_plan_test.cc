@@ -189,11 +189,12 @@ TEST(MapPlanTest, ACandidateFromTheMiddleOfALabelScoresIt) {  // SML-18
       std::vector<model::TokenChance>{{" ill", std::log(0.5)},
                                       {"Other", std::log(0.25)},
                                       {"or", std::log(0.1)},      // too short to be a word of one
+                                      {"in", std::log(0.06)},     // of "injury"
                                       {"sence", std::log(0.05)},  // inside a word
                                       {"sick", std::log(0.02)}},
       labels);
   ASSERT_TRUE(scores);
-  EXPECT_NEAR((*scores)[0], std::log(0.5), 1e-9);
+  EXPECT_NEAR((*scores)[0], std::log(0.56), 1e-9);
   EXPECT_NEAR((*scores)[1], std::log(0.25), 1e-9);
   const std::vector<std::string> alike{"late delivery", "fast delivery"};
   EXPECT_FALSE(ScoreLabels(std::vector<model::TokenChance>{{"delivery", -0.01}}, alike));
