@@ -2,34 +2,40 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text/text.h"
 
 namespace dossier::agents {
 namespace {
 
-constexpr double kNanoPerUsd = 1e9;
+// A longer time is this one: the clock of the deadline cannot count to it.
+constexpr double kMostSeconds = 1e9;
 
 model::LedgerLimits LimitsOf(const RunOptions& options) {
   model::LedgerLimits limits;
   limits.tokens = options.max_tokens;
-  if (options.max_cost)
-    limits.nano_usd = static_cast<std::int64_t>(*options.max_cost * kNanoPerUsd);
+  if (options.max_cost) limits.nano_usd = model::NanoUsdLimit(*options.max_cost);
   return limits;
 }
 
-std::optional<Millis> TimeOf(const RunOptions& options) {
+std::optional<Millis> TimeOf(const RunOptions& options, const SpentBefore& before) {
   if (!options.max_seconds) return std::nullopt;
-  return Millis(static_cast<std::int64_t>(*options.max_seconds * 1000));
+  const double left = std::clamp(*options.max_seconds - before.seconds, 0.0, kMostSeconds);
+  return Millis(static_cast<std::int64_t>(left * 1000));
 }
 
 }  // namespace
 
 RunBudget::RunBudget(const RunOptions& options, const CancelToken& parent,
-                     std::shared_ptr<const Clock> clock)
+                     std::shared_ptr<const Clock> clock, const SpentBefore& before)
     : seconds_(options.max_seconds),
       limits_(LimitsOf(options)),
       ledger_(limits_, std::move(clock)),
-      deadline_(parent, TimeOf(options), "the run's time is up") {}
+      deadline_(parent, TimeOf(options, before), "the run's time is up") {
+  ledger_.CountEarlier(before.usage, 0, 0);
+  Spent();
+}
 
 void RunBudget::Spent() {
   if (!ledger_.exhausted().empty()) deadline_.Cancel("the run's budget is used up");
