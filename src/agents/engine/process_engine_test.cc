@@ -317,5 +317,24 @@ TEST_F(ProcessEngineTest, WhatIsHiddenIsHiddenInFoldersOfTheSystemToo) {  // FLT
   EXPECT_EQ(Read("out"), "/usr/share\n") << Read("err");
 }
 
+TEST_F(ProcessEngineTest, WhatIsHiddenIsHiddenBehindALinkToo) {  // FLT-80
+  if (kThreadSanitizer) GTEST_SKIP() << "no user namespaces under ThreadSanitizer";
+  ASSERT_TRUE(MakeFolders(Path("checkout/.git/dossier")));
+  ASSERT_TRUE(WriteFileAtomic(Path("checkout/.git/dossier/token"), "secret"));
+  ASSERT_TRUE(WriteFileAtomic(Path("checkout/.git/HEAD"), "shown"));
+  ASSERT_EQ(symlink(Path("checkout").c_str(), Path("link").c_str()), 0);
+  ConfinedProcess process{.argv = {"sh", "-c", "cd ../link/.git && cat HEAD && ls -A dossier"},
+                          .folder = Path("tree"),
+                          .environment = {"PATH=/usr/bin:/bin"},
+                          .out_path = Path("out"),
+                          .err_path = Path("err")};
+  process.places.own = {Path("tree")};
+  process.places.readable = {Path("link")};
+  process.places.hidden = {Path("checkout/.git/dossier")};
+  const auto ended = RunConfined(process, {});
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_EQ(Read("out"), "shown") << Read("err");
+}
+
 }  // namespace
 }  // namespace dossier::agents

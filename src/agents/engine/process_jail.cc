@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <set>
 
 #include "base/files/file.h"
 #include "base/process/process.h"
@@ -114,14 +115,23 @@ Status Hide(const ProcessPlaces& places, const std::string& temporary, sandbox::
   for (const std::string& hidden : places.hidden) {
     const auto covers = [&](const std::string& folder) { return Covers(folder, hidden); };
     const bool shown =
-        IsSystem(hidden) || std::any_of(spec->read.begin(), spec->read.end(), covers) ||
-        std::any_of(spec->mounts.begin(), spec->mounts.end(), [&](const JailMount& mount) {
-          return mount.host == mount.inside && covers(mount.inside);
-        });
-    if (!shown) continue;
+        IsSystem(hidden) || std::any_of(spec->read.begin(), spec->read.end(), covers);
+    std::set<std::string> visible;
+    if (shown) visible.insert(hidden);
+    // A mount may lead there by a link, and then shows it below its own path.
+    const std::string real = RealPath(hidden);
+    for (const JailMount& mount : spec->mounts) {
+      if (mount.host != mount.inside) continue;
+      if (covers(mount.inside)) visible.insert(hidden);
+      const std::string host = RealPath(mount.host);
+      if (Covers(host, real)) visible.insert(Plain(mount.inside + real.substr(host.size())));
+    }
+    if (visible.empty()) continue;
     const std::string empty = temporary + "/hidden";
     DOSSIER_RETURN_IF_ERROR(MakeFolders(empty, 0700));
-    spec->mounts.push_back({empty, hidden, Access::kWriteAll});
+    for (const std::string& path : visible) {
+      spec->mounts.push_back({empty, path, Access::kWriteAll});
+    }
   }
   return {};
 }

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -30,6 +33,11 @@ bool Holds(const std::string& git_dir, std::string_view ref) {
   return ReadFirstLine(git_dir + "/HEAD") == fmt::format("ref: {}", ref) ||
          ReadFirstLine(git_dir + "/rebase-merge/head-name") == ref ||
          ReadFirstLine(git_dir + "/rebase-apply/head-name") == ref;
+}
+
+// Git writes some paths relative to the folder whose file names them.
+std::string Resolved(const std::string& path, const std::string& folder) {
+  return (fs::path(folder) / path).lexically_normal().string();
 }
 
 bool IsThere(const std::string& path) {
@@ -64,6 +72,23 @@ CheckoutRefusal RefusalOf(const ProcessResult& result) {
   return {.reason =
               paths.empty() ? GitComplaint(result) : "files that are not committed are in the way",
           .paths = std::move(paths)};
+}
+
+// Returns the work tree of the main checkout; "" if there is none. That of a submodule is named in
+// its configuration.
+Result<std::string> MainRoot(const Git& git) {
+  const std::string& common = git.folders().common;
+  if (git.folders().git == common) return git.folders().root;
+  for (const char* file : {"config.worktree", "config"}) {
+    const std::string config = fmt::format("{}/{}", common, file);
+    if (!Exists(config)) continue;
+    DOSSIER_ASSIGN_OR_RETURN(
+        const ProcessResult named,
+        git.Run(git.Objects(), {.arguments = {"config", "--file", config, "core.worktree"}}));
+    const std::string tree(TrimSpace(named.out));
+    if (named.exit_code == 0 && !tree.empty()) return Resolved(tree, common);
+  }
+  return common.ends_with("/.git") ? common.substr(0, common.size() - 5) : "";
 }
 
 // For a new file: returns the file itself, or what is in place of a folder above it.
@@ -115,6 +140,29 @@ Result<std::string> BlobAt(const Git& git, const Checkout& checkout, const PathC
   return git.AskLine(PlaceOf(checkout), {"hash-object", "--path=" + change.path, "--", full});
 }
 
+// Returns "MODE BLOB STAGE" of each path of the index.
+Result<std::map<std::string, std::string, std::less<>>> StagedEntries(const Git& git,
+                                                                      const Checkout& checkout) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string listed,
+                           git.Ask(PlaceOf(checkout), {.arguments = {"ls-files", "-s", "-z"}}));
+  std::map<std::string, std::string, std::less<>> staged;
+  for (const std::string_view entry : Split(listed, '\0')) {
+    const std::size_t tab = entry.find('\t');
+    if (tab != std::string_view::npos)
+      staged[std::string(entry.substr(tab + 1))] = entry.substr(0, tab);
+  }
+  return staged;
+}
+
+// True if the index has what the new commit has at that path.
+bool IsStaged(const std::map<std::string, std::string, std::less<>>& staged,
+              const PathChange& change) {
+  const auto found = staged.find(change.path);
+  if (found == staged.end() || change.new_mode == 0)
+    return (found == staged.end()) == (change.new_mode == 0);
+  return found->second == fmt::format("{:o} {} 0", change.new_mode, change.new_blob);
+}
+
 Status Rescue(const std::string& from, const std::string& to) {
   DOSSIER_RETURN_IF_ERROR(MakeFolders(to.substr(0, to.rfind('/')), 0700));
   std::error_code error;
@@ -145,15 +193,13 @@ Status RemoveNew(const std::string& root, const std::string& path) {
 Result<std::vector<Checkout>> FindCheckouts(const Git& git, std::string_view ref) {
   std::vector<Checkout> found;
   const std::string& common = git.folders().common;
-  std::string main_root = git.folders().git == common ? git.folders().root : "";
-  if (main_root.empty() && common.ends_with("/.git"))
-    main_root = common.substr(0, common.size() - 5);
+  DOSSIER_ASSIGN_OR_RETURN(const std::string main_root, MainRoot(git));
   if (!main_root.empty() && Holds(common, ref)) found.push_back({main_root, common});
   std::error_code error;
   for (fs::directory_iterator entry(common + "/worktrees", error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string admin = entry->path().string();
-    const std::string pointer = ReadFirstLine(admin + "/gitdir");
+    const std::string pointer = Resolved(ReadFirstLine(admin + "/gitdir"), admin);
     if (!pointer.ends_with("/.git") || !Exists(pointer) || !Holds(admin, ref)) continue;
     found.push_back({pointer.substr(0, pointer.size() - 5), admin});
   }
@@ -240,21 +286,34 @@ Result<CheckoutRefusal> MoveCheckout(const Git& git, const CheckoutMove& move) {
 }
 
 Result<std::vector<std::string>> PutBack(const Git& git, const CheckoutMove& move,
-                                         const std::string& rescue) {
+                                         const std::optional<std::string>& rescue) {
   const Checkout& checkout = move.checkout;
+  std::map<std::string, std::string, std::less<>> staged;
+  if (!rescue) {
+    DOSSIER_ASSIGN_OR_RETURN(staged, StagedEntries(git, checkout));
+  }
   std::vector<std::string> rescued;
+  std::set<std::string, std::less<>> left;
   std::string entries, files;
   for (const PathChange& change : move.changes) {
     const std::string full = fmt::format("{}/{}", checkout.root, change.path);
-    entries += fmt::format("{:o} {}\t{}", change.old_mode, change.old_blob, change.path);
-    entries += '\0';
+    // Without a rescue folder, what a person staged meanwhile stays.
+    if (rescue || IsStaged(staged, change)) {
+      entries += fmt::format("{:o} {}\t{}", change.old_mode, change.old_blob, change.path);
+      entries += '\0';
+    }
     if (change.old_mode == kModeSubmodule || change.new_mode == kModeSubmodule) continue;
     DOSSIER_ASSIGN_OR_RETURN(const std::string blob, BlobAt(git, checkout, change));
     // A folder in place of an old file is a person's; of a new one, it may be the old commit's.
     const bool foreign = blob.empty() ? change.old_mode != 0 && IsFolder(full)
                                       : blob != change.old_blob && blob != change.new_blob;
+    if (foreign && !rescue) {
+      left.insert(change.path);
+      rescued.push_back(full);
+      continue;
+    }
     if (foreign) {
-      rescued.push_back(fmt::format("{}/{}", rescue, change.path));
+      rescued.push_back(fmt::format("{}/{}", *rescue, change.path));
       DOSSIER_RETURN_IF_ERROR(Rescue(full, rescued.back()));
     }
     if (change.old_mode == 0) continue;
@@ -265,7 +324,7 @@ Result<std::vector<std::string>> PutBack(const Git& git, const CheckoutMove& mov
       PlaceOf(checkout), {.arguments = {"update-index", "-z", "--index-info"}, .input = entries}));
   // New files first: one may be where the old commit has a folder.
   for (const PathChange& change : move.changes) {
-    if (change.old_mode == 0 && change.new_mode != kModeSubmodule) {
+    if (change.old_mode == 0 && change.new_mode != kModeSubmodule && !left.contains(change.path)) {
       DOSSIER_RETURN_IF_ERROR(RemoveNew(checkout.root, change.path));
     }
   }

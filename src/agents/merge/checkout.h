@@ -10,6 +10,7 @@
 #ifndef DOSSIER_AGENTS_MERGE_CHECKOUT_H_
 #define DOSSIER_AGENTS_MERGE_CHECKOUT_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,10 +61,11 @@ CheckoutRefusal WaitForIndex(const Checkout& checkout, Millis limit);
 Result<CheckoutRefusal> MoveCheckout(const Git& git, const CheckoutMove& move);
 
 // Restores the paths of `move`, in index and files, to the old commit. Content that is neither the
-// old nor the new commit's is first copied to `rescue`; returns the paths of the copies. Errors:
-// kFailed, kIo; then some paths may not be restored.
+// old nor the new commit's is first copied to `rescue`; returns the paths of the copies. If
+// `rescue` is unset, such content and what is staged stays in its place, and its paths are
+// returned. Errors: kFailed, kIo; then some paths may not be restored.
 Result<std::vector<std::string>> PutBack(const Git& git, const CheckoutMove& move,
-                                         const std::string& rescue);
+                                         const std::optional<std::string>& rescue);
 
 }  // namespace dossier::agents
 

@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "agents/merge/checkout.h"
 #include "agents/merge/ledger.h"
 #include "agents/merge/recover.h"
 #include "base/files/file.h"
@@ -151,6 +152,22 @@ TEST_F(MergeTest, WhatIsInTheWayRefusesAndNoByteChanges) {  // REP-44, REP-A21
   EXPECT_EQ(Merge(Request(patch)).status, MergeStatus::kMerged);
 }
 
+TEST_F(MergeTest, AnEditBetweenTheCheckAndTheMoveStaysInItsPlace) {  // REP-44
+  const Patch patch = Propose("echo two > src/a.txt; echo new > new.txt; echo two > src/b.txt");
+  const Git scripted = Scripted(fmt::format(
+      "case \"$*\" in *'update-ref -m'*) (cd '{}' && unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE && "
+      "echo mine > new.txt && echo staged > src/a.txt && git add src/a.txt);; esac",
+      repository_.root()));
+  const auto outcome = agents::Merge(Request(patch), scripted, state_, {});
+  ASSERT_THAT(outcome, Succeeds());
+  EXPECT_EQ(outcome->status, MergeStatus::kApplyFailed);
+  EXPECT_THAT(outcome->reason, HasSubstr(repository_.root() + "/new.txt"));
+  EXPECT_EQ(repository_.Read("new.txt"), "mine\n");
+  EXPECT_EQ(repository_.Read("src/a.txt"), "staged\n");
+  EXPECT_EQ(repository_.Sh("git show :src/a.txt"), "staged");
+  EXPECT_EQ(repository_.Sh("git status --porcelain"), "M  src/a.txt\n?? new.txt");
+}
+
 TEST_F(MergeTest, AnOperationInProgressOrAHeldIndexRefuses) {  // REP-44
   const Patch patch = Propose("echo new > new.txt");
   constexpr std::pair<const char*, const char*> kOperations[] = {
@@ -198,6 +215,18 @@ TEST_F(MergeTest, TheCheckoutMayBeALinkedWorktreeButNotTwo) {  // REP-44
   const Patch second = Propose("echo two > two.txt");
   repository_.Sh("git worktree add -q -f ../twice main");
   EXPECT_THAT(ExpectRefused(Request(second), MergeStatus::kApplyFailed).reason, HasSubstr("twice"));
+}
+
+TEST_F(MergeTest, ALinkedWorktreeMayBeNamedByARelativePath) {  // REP-44: as git 2.48 writes it
+  const Patch patch = Propose("echo new > new.txt");
+  repository_.Sh("git checkout -q -b other && git worktree add -q ../linked main");
+  repository_.Sh("echo ../../../../linked/.git > .git/worktrees/linked/gitdir");
+  const auto checkouts = FindCheckouts(git_, "refs/heads/main");
+  ASSERT_THAT(checkouts, Succeeds());
+  ASSERT_EQ(checkouts->size(), 1U);
+  EXPECT_EQ(checkouts->front().root, repository_.folder() + "/linked");
+  ASSERT_EQ(Merge(Request(patch)).status, MergeStatus::kMerged);
+  EXPECT_EQ(repository_.Sh("git status --porcelain", repository_.folder() + "/linked"), "");
 }
 
 TEST_F(MergeTest, AnEnginesAdminFolderIsNoCheckout) {  // REP-34

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "agents/merge/test_fault.h"
 #include "base/files/file.h"
 #include "base/process/child.h"
+#include "base/text/text.h"
 
 namespace dossier::agents {
 namespace {
@@ -178,12 +180,15 @@ void RefTransaction::End() {
 }
 
 Result<Published> RollBack(const Publication& publication, CheckoutRefusal refusal) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string rescue,
-                           publication.state.Rescued(publication.intent.run));
-  const auto back = PutBack(publication.git, MoveOf(publication), rescue);
+  // Nobody was killed, so what is neither commit's is what a person has just saved: it stays.
+  const auto back = PutBack(publication.git, MoveOf(publication), std::nullopt);
   if (!back) {
     refusal.reason += fmt::format("; and it could not be undone: {}", back.error().message);
     return Published{.refusal = std::move(refusal), .rolled_back = false};
+  }
+  if (!back->empty()) {
+    refusal.reason +=
+        fmt::format("; changed meanwhile and left as they are: {}", Join(*back, ", "));
   }
   return Published{.refusal = std::move(refusal)};
 }

@@ -31,7 +31,8 @@ CheckoutMove MoveOf(const Publication& publication);
 Result<CheckoutRefusal> CanPublish(const Publication& publication, const CancelToken& cancel);
 
 // Moves branch, index and files, all or nothing: after a refusal or an error everything is as
-// before. If the roll-back failed too, the error says so and the intent must stay.
+// before, except what a person changed meanwhile, which stays and is named in the reason. If the
+// roll-back failed too, the error says so and the intent must stay.
 struct Published {
   CheckoutRefusal refusal;
   bool rolled_back = true;  // false: the intent must stay

@@ -1,8 +1,12 @@
 #include "agents/run/progress.h"
 
+#include <algorithm>
+#include <chrono>
+#include <optional>
 #include <set>
 
 #include "agents/task/task_json.h"
+#include "base/text/parse.h"
 
 namespace dossier::agents {
 namespace {
@@ -97,6 +101,33 @@ Json WithTexts(const Json& value, store::Journal& journal) {
   return value;
 }
 
+// Adds what an engine or a reviewer used. An unknown cost counts as none.
+void AddUsage(const Json& data, model::Usage* sum) {
+  const Json* usage = Find(data, "usage");
+  if (!usage || !usage->is_object()) return;
+  sum->input += FindInt(*usage, "input").value_or(0);
+  sum->output += FindInt(*usage, "output").value_or(0);
+  sum->cached += FindInt(*usage, "cached").value_or(0);
+  sum->cache_write += FindInt(*usage, "cache_write").value_or(0);
+  const double usd = FindNumber(*usage, "cost_usd").value_or(0);
+  sum->cost_nano_usd = sum->cost_nano_usd.value_or(0) + model::NanoUsdLimit(usd);
+}
+
+// Returns the seconds while a process worked: from its first event to its last.
+double SecondsWorked(const std::vector<store::Event>& events) {
+  double seconds = 0;
+  std::optional<Clock::Wall> last;
+  for (const store::Event& event : events) {
+    const auto time = ParseTime(event.time);
+    if (!time) continue;
+    if (last && event.type != "run.resumed") {
+      seconds += std::max(std::chrono::duration<double>(*time - *last).count(), 0.0);
+    }
+    last = *time;
+  }
+  return seconds;
+}
+
 }  // namespace
 
 Result<RunProgress> ReadProgress(const std::vector<store::Event>& events, store::Journal& journal) {
@@ -117,12 +148,16 @@ Result<RunProgress> ReadProgress(const std::vector<store::Event>& events, store:
       progress.progress[progress.tasks.back().id];
     }
   }
+  progress.spent.seconds = SecondsWorked(events);
   for (const store::Event& event : events) {
     const Json data(event.data);
     if (event.type == "run.finished") {
       progress.finished = reader.Text(data, "status") != "interrupted";
     } else if (event.type == "run.resumed") {
       progress.finished = false;
+    }
+    if (event.type == "engine.finished" || event.type == "review.finished") {
+      AddUsage(data, &progress.spent.usage);
     }
     const auto id = FindString(data, "task-id");
     const auto found = id ? progress.progress.find(*id) : progress.progress.end();

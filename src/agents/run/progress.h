@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agents/task/run_budget.h"
 #include "agents/task/run_options.h"
 #include "agents/task/task_status.h"
 #include "sources/header/task.h"
@@ -49,6 +50,7 @@ struct RunProgress {
   std::vector<sources::Task> tasks;  // all that the run had
   std::map<std::string, TaskProgress, std::less<>> progress;
   bool finished = false;  // nothing is left to do
+  SpentBefore spent;      // by all processes of the run
 };
 
 // Errors: kDamaged if these are not events of such a run.

@@ -134,6 +134,27 @@ TEST_F(ProgressTest, AnInterruptedTaskIsNotFinished) {  // REP-51, REP-52
   EXPECT_TRUE(Read().finished);
 }
 
+TEST_F(ProgressTest, AResumedRunHasWhatIsLeftOfItsLimits) {  // REP-51
+  for (const char* event : {"engine.finished", "review.finished"}) {
+    Add(event, {{"usage", JsonObject{{"input", 100}, {"output", 20}, {"cost_usd", 0.9}}}});
+  }
+  const RunProgress progress = Read();
+  EXPECT_EQ(progress.spent.usage.input, 200);
+  EXPECT_EQ(progress.spent.usage.output, 40);
+  EXPECT_EQ(progress.spent.usage.cost_nano_usd, 1'800'000'000);
+  const RunBudget used(progress.options, {}, SystemClock(), progress.spent);  // limit: 1.5 USD
+  EXPECT_TRUE(used.used_up().has_value());
+  EXPECT_TRUE(used.token().cancelled());
+  const RunBudget late({.max_seconds = 60}, {}, SystemClock(), {.usage = {}, .seconds = 60});
+  EXPECT_TRUE(late.used_up().has_value());
+}
+
+TEST_F(ProgressTest, ALargeLimitIsNoSmallOne) {
+  const RunBudget budget({.max_seconds = 9.3e9, .max_cost = 1e11}, {}, SystemClock());
+  EXPECT_EQ(budget.used_up(), std::nullopt);
+  EXPECT_FALSE(budget.token().cancelled());
+}
+
 TEST_F(ProgressTest, AnotherKindOfRunIsRefused) {  // REP-51
   auto journal = store::Journal::Open(ground_.path() + "/journal");
   ASSERT_TRUE(journal);

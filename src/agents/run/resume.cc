@@ -68,7 +68,9 @@ Status ReturnTasks(const RunGround& ground, const RunProgress& progress) {
     const bool open = state.stage != TaskProgress::Stage::kFinished &&
                       state.stage != TaskProgress::Stage::kNotStarted &&
                       state.stage != TaskProgress::Stage::kMerged;
-    if (open) DOSSIER_RETURN_IF_ERROR(MoveTask(ground.root, task.file, Queue::kPending));
+    if (!open) continue;
+    const std::string claimed = PathInQueue(task.file, Queue::kCurrent).value_or(task.file);
+    DOSSIER_RETURN_IF_ERROR(MoveTask(ground.root, claimed, Queue::kPending));
   }
   return {};
 }
@@ -112,7 +114,7 @@ Result<AgentRunResult> ResumeRun(std::string_view run, const RunPorts& ports) {
   DOSSIER_RETURN_IF_ERROR(CheckUnchanged(found, *setup));
   DOSSIER_ASSIGN_OR_RETURN(const Preflight ahead, LookAhead(*setup, options, ports));
   DOSSIER_RETURN_IF_ERROR(RefuseProblems(*setup, ahead));
-  RunBudget budget(options, ports.cancel, ports.clock);
+  RunBudget budget(options, ports.cancel, ports.clock, found.progress.spent);
   DOSSIER_RETURN_IF_ERROR(setup->MakeEngines(budget));
   setup->AddFinished(found.progress);
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, RunLogFolder(ports));

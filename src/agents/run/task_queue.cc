@@ -13,6 +13,15 @@ namespace dossier::agents {
 namespace {
 
 constexpr std::array<std::string_view, 3> kFolders = {"pending", "current", "complete"};
+constexpr int kMostNames = 1000;
+
+// "complete/a.json" with 2 is "complete/a-2.json".
+std::string Numbered(const std::string& path, int number) {
+  if (number == 1) return path;
+  const std::size_t dot = path.rfind('.');
+  const std::size_t end = dot == std::string::npos || dot < path.rfind('/') ? path.size() : dot;
+  return fmt::format("{}-{}{}", path.substr(0, end), number, path.substr(end));
+}
 
 }  // namespace
 
@@ -31,18 +40,25 @@ std::optional<std::string> PathInQueue(std::string_view file, Queue queue) {
   return std::nullopt;
 }
 
-Status MoveTask(const std::string& root, std::string_view file, Queue queue) {
+Result<std::string> MoveTask(const std::string& root, std::string_view file, Queue queue) {
   const auto wanted = PathInQueue(file, queue);
-  if (!wanted) return {};
-  const std::string to = fmt::format("{}/{}", root, *wanted);
-  for (const Queue place : {Queue::kPending, Queue::kCurrent, Queue::kComplete}) {
-    const std::string from = fmt::format("{}/{}", root, *PathInQueue(file, place));
-    if (place == queue || !Exists(from)) continue;
-    DOSSIER_RETURN_IF_ERROR(MakeFolders(to.substr(0, to.rfind('/'))));
-    if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
-    return MakeErrnoError(errno, fmt::format("move {} to {}", from, to));
+  if (!wanted) return std::string(file);
+  const auto full = [&](std::string_view path) { return fmt::format("{}/{}", root, path); };
+  std::string from(file);
+  for (const Queue place : {Queue::kCurrent, Queue::kPending, Queue::kComplete}) {
+    if (!Exists(full(from))) from = *PathInQueue(file, place);
   }
-  return {};
+  if (!Exists(full(from)) || PathInQueue(from, queue) == from) return from;
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(full(wanted->substr(0, wanted->rfind('/')))));
+  for (int number = 1; number <= kMostNames; ++number) {
+    const std::string to = Numbered(*wanted, number);
+    if (renameat2(AT_FDCWD, full(from).c_str(), AT_FDCWD, full(to).c_str(), RENAME_NOREPLACE) == 0)
+      return to;
+    if (errno != EEXIST) {
+      return MakeErrnoError(errno, fmt::format("move {} to {}", full(from), full(to)));
+    }
+  }
+  return MakeErrnoError(EEXIST, fmt::format("move {} to {}", full(from), full(*wanted)));
 }
 
 }  // namespace dossier::agents

@@ -21,9 +21,10 @@ enum class Queue { kPending, kCurrent, kComplete };
 // Returns the path of `file` in `queue`; unset if it is not part of a folder queue.
 std::optional<std::string> PathInQueue(std::string_view file, Queue queue);
 
-// `file`: the path that the task was read from, relative to `root`; it is found in any of the
-// folders. An existing file is not replaced. Errors: kIo, naming both paths.
-Status MoveTask(const std::string& root, std::string_view file, Queue queue);
+// `file`: the path, relative to `root`, at which the task's file was last; if it is not there, it
+// is looked for in the other folders. Returns the path at which it is now. An existing file is not
+// replaced: the moved one gets a number ("a-2.json"). Errors: kIo, naming both paths.
+Result<std::string> MoveTask(const std::string& root, std::string_view file, Queue queue);
 
 }  // namespace dossier::agents
 

@@ -9,8 +9,6 @@
 namespace dossier::agents {
 namespace {
 
-using ::dossier::testing::FailsWith;
-
 TEST(TaskQueueTest, OnlyFilesOfAFolderQueueHaveAPlaceInIt) {  // REP-31
   EXPECT_EQ(PathInQueue("tasks/pending/a.json", Queue::kCurrent), "tasks/current/a.json");
   EXPECT_EQ(PathInQueue("x/y/complete/a.edn", Queue::kPending), "x/y/pending/a.edn");
@@ -40,9 +38,21 @@ TEST(TaskQueueTest, AnotherTaskOfThatNameIsNotReplaced) {  // REP-31
     ASSERT_TRUE(MakeFolders(fmt::format("{}/tasks/{}", root, folder)));
     ASSERT_TRUE(WriteFileAtomic(fmt::format("{}/tasks/{}/a.json", root, folder), folder));
   }
-  EXPECT_THAT(MoveTask(root, "tasks/pending/a.json", Queue::kComplete),
-              FailsWith(ErrorCode::kIo, "tasks/complete/a.json"));
+  EXPECT_EQ(*MoveTask(root, "tasks/pending/a.json", Queue::kComplete), "tasks/complete/a-2.json");
   EXPECT_EQ(*ReadFile(root + "/tasks/complete/a.json"), "complete");
+  EXPECT_EQ(*ReadFile(root + "/tasks/complete/a-2.json"), "pending");
+}
+
+TEST(TaskQueueTest, ANewFileOfThatNameIsNotTakenForTheClaimedOne) {  // REP-31
+  const TempFolder ground = *TempFolder::Make();
+  const std::string& root = ground.path();
+  for (const char* folder : {"pending", "current"}) {
+    ASSERT_TRUE(MakeFolders(fmt::format("{}/tasks/{}", root, folder)));
+    ASSERT_TRUE(WriteFileAtomic(fmt::format("{}/tasks/{}/a.json", root, folder), folder));
+  }
+  EXPECT_EQ(*MoveTask(root, "tasks/current/a.json", Queue::kComplete), "tasks/complete/a.json");
+  EXPECT_EQ(*ReadFile(root + "/tasks/complete/a.json"), "current");
+  EXPECT_EQ(*ReadFile(root + "/tasks/pending/a.json"), "pending");
 }
 
 TEST(TaskJsonTest, ATaskComesBackAsItWasAndAnyChangeShows) {  // REP-51

@@ -154,6 +154,7 @@ TaskWork::TaskWork(Work& work, const sources::Task& task, TaskStart start)
       task_(task),
       start_(std::move(start)),
       name_(sources::FileNameOfId(task.id)),
+      file_(task.file),
       begun_(work.clock->Now()) {
   result_.id = task.id;
   result_.summary = task.summary;
@@ -177,7 +178,7 @@ Result<TaskResult> TaskWork::Run() {
     result_.status = TaskStatus::kSkipped;
     result_.reason = *skipped;
     if (!result_.commit.empty() && !dry) {
-      DOSSIER_RETURN_IF_ERROR(MoveTask(work_.root, task_.file, Queue::kComplete));
+      DOSSIER_RETURN_IF_ERROR(MoveFile(Queue::kComplete));
     }
     DOSSIER_RETURN_IF_ERROR(Finish());
     return std::move(result_);
@@ -193,7 +194,7 @@ Result<TaskResult> TaskWork::Run() {
   DOSSIER_RETURN_IF_ERROR(work_.log.Add(
       "task.claimed", task_.id, {{"worker", start_.worker}, {"task-digest", result_.digest}}));
   TestFault("after-claim");
-  if (!dry) DOSSIER_RETURN_IF_ERROR(MoveTask(work_.root, task_.file, Queue::kCurrent));
+  if (!dry) DOSSIER_RETURN_IF_ERROR(MoveFile(Queue::kCurrent));
   DOSSIER_ASSIGN_OR_RETURN(const AttemptEnd end, Attempts());
   result_.status = end.status;
   result_.reason = end.reason;
@@ -202,8 +203,7 @@ Result<TaskResult> TaskWork::Run() {
   if (IsRefusal(end.status) && !dry) DOSSIER_RETURN_IF_ERROR(Refuse(end));
   if (!dry) {
     DOSSIER_RETURN_IF_ERROR(
-        MoveTask(work_.root, task_.file,
-                 end.status == TaskStatus::kMerged ? Queue::kComplete : Queue::kPending));
+        MoveFile(end.status == TaskStatus::kMerged ? Queue::kComplete : Queue::kPending));
   }
   DOSSIER_RETURN_IF_ERROR(Finish());
   return std::move(result_);
@@ -423,6 +423,12 @@ Status TaskWork::Refuse(const AttemptEnd& end) {
   for (const std::string& note : notes) {
     DOSSIER_RETURN_IF_ERROR(work_.log.Add("note.marked", task_.id, {{"note", note}}));
   }
+  return {};
+}
+
+// A new file of the same name may appear while the task is worked on: only the claimed one moves.
+Status TaskWork::MoveFile(Queue queue) {
+  DOSSIER_ASSIGN_OR_RETURN(file_, MoveTask(work_.root, file_, queue));
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "agents/run/progress.h"
+#include "agents/run/task_queue.h"
 #include "agents/task/attempt.h"
 #include "agents/task/task_result.h"
 #include "agents/task/work.h"
@@ -46,6 +47,7 @@ class TaskWork {
   Result<std::string> Tip() const;
   Status MakeWorktree();
   Status Refuse(const AttemptEnd& end);
+  Status MoveFile(Queue queue);
   Status Finish();
   Result<std::string> Folder() const;
   AttemptPlace Place(const std::string& folder, const std::string& feedback) const;
@@ -54,6 +56,7 @@ class TaskWork {
   const sources::Task& task_;
   const TaskStart start_;
   const std::string name_;  // usable as a file name
+  std::string file_;        // where the task's file is now
   TaskResult result_;
   std::int64_t attempt_ = 1;
   std::optional<Worktree> worktree_;

@@ -69,10 +69,12 @@ class Tidying {
     }
     // A run without a journal entry cannot be resumed.
     if (status && *status == "running") return {};
-    DOSSIER_RETURN_IF_ERROR(DropWorktrees(run));
+    if (status) DOSSIER_RETURN_IF_ERROR(DropWorktrees(run));
     if (status && *status == "interrupted") return {};
     DOSSIER_ASSIGN_OR_RETURN(const Past past, PastOf(run, folder));
     if (past.began >= options_.older_than) return {};
+    // It may be a live run of another home, so only an old one loses its worktrees.
+    if (!status) DOSSIER_RETURN_IF_ERROR(DropWorktrees(run));
     bool kept = false;
     for (const fs::path& task : FoldersIn(folder)) {
       const std::string name = task.filename().string();

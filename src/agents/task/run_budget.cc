@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text/text.h"
 
 namespace dossier::agents {
@@ -14,19 +16,22 @@ model::LedgerLimits LimitsOf(const RunOptions& options) {
   return limits;
 }
 
-std::optional<Millis> TimeOf(const RunOptions& options) {
+std::optional<Millis> TimeOf(const RunOptions& options, const SpentBefore& before) {
   if (!options.max_seconds) return std::nullopt;
-  return LimitOfSeconds(*options.max_seconds);
+  return LimitOfSeconds(std::max(*options.max_seconds - before.seconds, 0.0));
 }
 
 }  // namespace
 
 RunBudget::RunBudget(const RunOptions& options, const CancelToken& parent,
-                     std::shared_ptr<const Clock> clock)
+                     std::shared_ptr<const Clock> clock, const SpentBefore& before)
     : seconds_(options.max_seconds),
       limits_(LimitsOf(options)),
       ledger_(limits_, std::move(clock)),
-      deadline_(parent, TimeOf(options), "the run's time is up") {}
+      deadline_(parent, TimeOf(options, before), "the run's time is up") {
+  ledger_.CountEarlier(before.usage, 0, 0);
+  Spent();
+}
 
 void RunBudget::Spent() {
   if (!ledger_.exhausted().empty()) deadline_.Cancel("the run's budget is used up");

@@ -23,10 +23,16 @@
 
 namespace dossier::agents {
 
+// What a run used before it was interrupted.
+struct SpentBefore {
+  model::Usage usage;
+  double seconds = 0;  // while a process worked on it
+};
+
 class RunBudget {
  public:
   RunBudget(const RunOptions& options, const CancelToken& parent,
-            std::shared_ptr<const Clock> clock);
+            std::shared_ptr<const Clock> clock, const SpentBefore& before = {});
 
   // The token for engines: cancelled when `parent` is, or when the budget is used up.
   CancelToken token() const { return deadline_.token(); }
