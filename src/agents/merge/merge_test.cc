@@ -229,6 +229,21 @@ TEST_F(MergeTest, ALinkedWorktreeMayBeNamedByARelativePath) {  // REP-44: as git
   EXPECT_EQ(repository_.Sh("git status --porcelain", repository_.folder() + "/linked"), "");
 }
 
+TEST_F(MergeTest, TheMainCheckoutOfASubmoduleIsFoundFromALinkedWorktree) {  // REP-44
+  repository_.Sh(
+      "mkdir ../modules && mv .git ../modules/sub && echo gitdir: ../modules/sub > .git && "
+      "git config core.worktree \"../../$(basename $PWD)\" && git worktree add -q -b other "
+      "../linked");
+  const auto folders = FindGitFolders(repository_.folder() + "/linked");
+  ASSERT_TRUE(folders);
+  const auto git = Git::Open(*folders);
+  ASSERT_THAT(git, Succeeds());
+  const auto checkouts = FindCheckouts(*git, "refs/heads/main");
+  ASSERT_THAT(checkouts, Succeeds());
+  ASSERT_EQ(checkouts->size(), 1U);
+  EXPECT_EQ(checkouts->front().root, repository_.root());
+}
+
 TEST_F(MergeTest, AnEnginesAdminFolderIsNoCheckout) {  // REP-34
   const Patch patch = Propose("echo new > new.txt");
   repository_.Sh("git checkout -q -b other");

@@ -39,8 +39,8 @@ TEST(TaskQueueTest, AnotherTaskOfThatNameIsNotReplaced) {  // REP-31
     ASSERT_TRUE(WriteFileAtomic(fmt::format("{}/tasks/{}/a.json", root, folder), folder));
   }
   EXPECT_EQ(*MoveTask(root, "tasks/pending/a.json", Queue::kComplete), "tasks/complete/a-2.json");
-  EXPECT_EQ(*ReadFile(root + "/tasks/complete/a.json"), "complete");
-  EXPECT_EQ(*ReadFile(root + "/tasks/complete/a-2.json"), "pending");
+  EXPECT_EQ(ReadFile(root + "/tasks/complete/a.json").value_or(""), "complete");
+  EXPECT_EQ(ReadFile(root + "/tasks/complete/a-2.json").value_or(""), "pending");
 }
 
 TEST(TaskQueueTest, ANewFileOfThatNameIsNotTakenForTheClaimedOne) {  // REP-31
@@ -51,8 +51,8 @@ TEST(TaskQueueTest, ANewFileOfThatNameIsNotTakenForTheClaimedOne) {  // REP-31
     ASSERT_TRUE(WriteFileAtomic(fmt::format("{}/tasks/{}/a.json", root, folder), folder));
   }
   EXPECT_EQ(*MoveTask(root, "tasks/current/a.json", Queue::kComplete), "tasks/complete/a.json");
-  EXPECT_EQ(*ReadFile(root + "/tasks/complete/a.json"), "current");
-  EXPECT_EQ(*ReadFile(root + "/tasks/pending/a.json"), "pending");
+  EXPECT_EQ(ReadFile(root + "/tasks/complete/a.json").value_or(""), "current");
+  EXPECT_EQ(ReadFile(root + "/tasks/pending/a.json").value_or(""), "pending");
 }
 
 TEST(TaskJsonTest, ATaskComesBackAsItWasAndAnyChangeShows) {  // REP-51
