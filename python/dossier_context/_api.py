@@ -10,6 +10,7 @@ import json
 import math
 import os
 import queue
+import threading
 from typing import Any, AsyncIterator, Callable, Iterable, Iterator, Mapping, Union
 
 from . import _process
@@ -286,11 +287,16 @@ class Stream(Iterator[Any], AsyncIterator[Any]):
         self._events: Any = None
         self._put: Callable[[Any], None] = lambda item: None
         self._over = False
+        self._closing = threading.Lock()  # a stream that was closed begins nothing
         self._child: _process.Child | None = None  # None: the one that all share
 
     def _start(self, loop: Any, put: Callable[[Any], None]) -> None:
         self._asked = _Asked(self._question, self._sources, loop, **self._options)
-        self._request = self._asked.begin(self._child or _process.child(), put)
+        child = self._child or _process.child()
+        with self._closing:
+            if self._over:
+                return
+            self._request = self._asked.begin(child, put)
         self._request.future.add_done_callback(lambda future: put(None))
 
     def _item(self, sent: Mapping[str, Any] | None) -> Any:
@@ -336,7 +342,13 @@ class Stream(Iterator[Any], AsyncIterator[Any]):
                 except RuntimeError:  # the loop is closed: nobody waits
                     self.close()
 
-            await loop.run_in_executor(None, self._start, loop, put)
+            try:
+                await loop.run_in_executor(None, self._start, loop, put)
+            except BaseException:  # the thread may still be opening the context
+                self.close()
+                raise
+            if self._request is None:
+                raise StopAsyncIteration
         try:
             return self._item(await self._events.get())
         except BaseException:
@@ -345,7 +357,8 @@ class Stream(Iterator[Any], AsyncIterator[Any]):
 
     def close(self) -> None:
         """Cancels what is not finished."""
-        self._over = True
+        with self._closing:
+            self._over = True
         if self._request is not None:
             self._request.cancel()
 

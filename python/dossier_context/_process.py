@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import weakref
 from concurrent.futures import Future
 from typing import Any, Callable, Mapping
 
@@ -48,6 +49,9 @@ class Request:
             self.child.tell_cancel(self.number)
 
 
+_children: weakref.WeakSet[Child] = weakref.WeakSet()  # all of this process, also those with a key of their own
+
+
 class Child:
     """A running `dossier rpc`."""
 
@@ -70,6 +74,7 @@ class Child:
         self._in, self._buffer, self._searched = self._process.stdin, bytearray(), 0
         self.hello = self._read_hello(command[0])
         threading.Thread(target=self._read, name="dossier-rpc", daemon=True).start()
+        _children.add(self)
 
     @property
     def pid(self) -> int:
@@ -142,6 +147,8 @@ class Child:
             if stream is not None:
                 stream.close()
         self._process.returncode = 0  # nobody here waits for it, and no warning says so
+        # Another thread of the parent may have held them, and what it waits for is not answered here.
+        self._lock, self._writing, self._open = threading.Lock(), threading.Lock(), {}
         self._ended = "this process was forked"
 
     def _write(self, message: Mapping[str, Any]) -> None:
@@ -312,9 +319,10 @@ def child() -> Child:
 def _forget() -> None:
     global _child, _starting
     _starting = threading.Lock()
-    if _child is not None:
-        _child.forget()
-        _child = None
+    for running in list(_children):
+        running.forget()
+    _children.clear()
+    _child = None
 
 
 def _close() -> None:

@@ -434,6 +434,38 @@ class Processes(Python):
             """)
         self.assertEqual(out, '1 True True {"n": 1, "who": "a"}\n')
 
+    def test_a_forked_process_forgets_the_child_of_a_key_too(self):  # SRV-84, SRV-A20
+        out = self.python("""
+            from dossier_context import _process
+            own = _process.Child(_process.find_command(), {"SOME_KEY": "k"})
+            if os.fork() == 0:
+                os._exit(0 if not own.alive else 3)
+            print(os.waitstatus_to_exitcode(os.wait()[1]), own.alive, own.call("open", {"text": "x"})["bytes"])
+            own.close()
+            """)
+        self.assertEqual(out, "0 True 1\n")
+
+    def test_a_stream_closed_while_it_opens_asks_nothing(self):  # SRV-84
+        out = self.python("""
+            import asyncio
+            from dossier_context import _api
+            asked, opening, go_on = [], threading.Event(), threading.Event()
+            class Slow:
+                def __init__(self, *values, **options): opening.set(); go_on.wait(20)
+                def begin(self, *values): asked.append("begin")
+            _api._Asked = Slow
+            async def main():
+                events = dossier.stream("?", model=sys.argv[1])
+                first = asyncio.ensure_future(events.__anext__())
+                await asyncio.get_running_loop().run_in_executor(None, opening.wait)
+                first.cancel()
+                await asyncio.wait([first]); await events.aclose()
+                go_on.set()
+            asyncio.run(main())  # waits for its threads
+            print(asked)
+            """, self.model(SUM))
+        self.assertEqual(out, "[]\n")
+
     def test_it_ends_with_its_parent_though_a_fork_lives(self):  # SRV-84
         parent = self.start("-c", "import dossier_context as d, os, time\nd.Context.from_text('x')\n"
                             "from dossier_context import _process\n"
