@@ -73,7 +73,8 @@ TEST(SectionReaderTest, AToolResultIsItsContent) {  // ASM-9
   const auto read = [&](std::string_view fields) {
     SectionReader reader(*layout, {.counter = tokens::MakeCharCounter()});
     std::istringstream in(fmt::format(
-        R"([{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t1"{}}}]}}])", fields));
+        R"([{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t1"{}}}]}}])",
+        fields));
     return reader.ReadAll({{"h", "-"}}, in);
   };
   for (const std::string_view fields :
