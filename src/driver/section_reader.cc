@@ -41,18 +41,21 @@ Result<assembly::Role> RoleOf(const LayoutSection& rule, const Json& turn) {
   return Unfit(rule, "each turn needs a role: system, user, assistant or tool");
 }
 
-// Returns the content of a tool result: a text, or the texts of a list of text parts, joined.
-Result<std::string> ResultText(const LayoutSection& rule, const Json& content) {
-  if (content.is_string()) return std::string(content.get_string());
-  std::string joined;
-  for (const Json& part : content.is_array() ? content.get_array() : JsonArray{content}) {
-    const auto text = FindString(part, "text");
-    if (!text || FindString(part, "type").value_or("text") != "text") {
-      return Unfit(rule, "the content of a tool_result must be a text or a list of text parts");
-    }
-    joined += *text;
+// Returns what a tool gave: `content` as providers write it, a text or a list of texts, or `text`.
+Result<std::string> ToolResultOf(const LayoutSection& rule, const Json& json) {
+  if (const auto text = FindString(json, "text")) return std::string(*text);
+  const Json* content = Find(json, "content");
+  if (content && content->is_string()) return std::string(content->get_string());
+  if (!content || !content->is_array()) {
+    return Unfit(rule, "a tool_result needs content: a text or a list of text parts");
   }
-  return joined;
+  std::string all;
+  for (const Json& part : content->get_array()) {
+    const auto text = FindString(part, "text");
+    if (!text) return Unfit(rule, "the content of a tool_result may hold text parts only");
+    all += *text;
+  }
+  return all;
 }
 
 Result<assembly::Block> BlockOf(const LayoutSection& rule, const Json& json) {
@@ -72,12 +75,8 @@ Result<assembly::Block> BlockOf(const LayoutSection& rule, const Json& json) {
   if (type == "tool_result") {
     block.type = Type::kToolResult;
     if (block.call_id.empty()) block.call_id = text("tool_use_id");
-    if (const Json* content = Find(json, "content")) {
-      DOSSIER_ASSIGN_OR_RETURN(block.text, ResultText(rule, *content));
-      return block;
-    }
-    if (Find(json, "text")) return block;
-    return Unfit(rule, "a tool_result needs content: a text or a list of text parts");
+    DOSSIER_ASSIGN_OR_RETURN(block.text, ToolResultOf(rule, json));
+    return block;
   }
   if (type == "image" || type == "image_url") {
     block.type = Type::kImage;

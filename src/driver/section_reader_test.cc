@@ -64,31 +64,29 @@ TEST(SectionReaderTest, AFileThatChangesBetweenTwoSectionsIsReadOnce) {  // ASM-
   EXPECT_EQ(FindInt((*sections)[4].provenance, "bytes"), 6);
 }
 
-TEST(SectionReaderTest, AToolResultKeepsItsContent) {  // ASM-7
-  const auto layout = assembly::ParseLayout(R"(sections:
-  - {name: past, zone: history, source: history}
-  - {name: q, zone: request, text: Go}
-)",
-                                            "x.yaml");
+TEST(SectionReaderTest, AToolResultIsItsContent) {  // ASM-9
+  const auto layout = assembly::ParseLayout(
+      "sections:\n  - {name: h, zone: history, source: history}\n"
+      "  - {name: q, zone: request, text: Go}\n",
+      "x.yaml");
   ASSERT_THAT(layout, Succeeds());
-  const auto read = [&](const std::string& part) {
+  const auto read = [&](std::string_view fields) {
     SectionReader reader(*layout, {.counter = tokens::MakeCharCounter()});
-    std::istringstream in(
-        R"([{"role":"tool","content":[{"type":"tool_result","tool_use_id":"t1",)" + part + "}]}]");
-    return reader.ReadAll({{"past", "-"}}, in);
+    std::istringstream in(fmt::format(
+        R"([{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t1"{}}}]}}])",
+        fields));
+    return reader.ReadAll({{"h", "-"}}, in);
   };
-  for (const char* content :
-       {R"("content":"14 degrees")", R"("text":"14 degrees")",
-        R"("content":[{"type":"text","text":"14 "},{"type":"text","text":"degrees"}])"}) {
-    const auto sections = read(content);
-    ASSERT_THAT(sections, Succeeds()) << content;
-    EXPECT_EQ((*sections)[0].turns.at(0).blocks.at(0).text, "14 degrees") << content;
-    EXPECT_EQ((*sections)[0].turns.at(0).blocks.at(0).call_id, "t1");
+  for (const std::string_view fields :
+       {R"(,"content":"RAINY")", R"(,"text":"RAINY")",
+        R"(,"content":[{"type":"text","text":"RAI"},{"type":"text","text":"NY"}])"}) {
+    const auto sections = read(fields);
+    ASSERT_THAT(sections, Succeeds()) << fields;
+    EXPECT_EQ(sections->at(0).turns.at(0).blocks.at(0).text, "RAINY") << fields;
   }
-  for (const char* content :
-       {R"("name":"weather")", R"("content":14)", R"("content":[{"type":"image","url":"x"}])"}) {
-    EXPECT_THAT(read(content), FailsWith(ErrorCode::kConfig, "tool_result")) << content;
-  }
+  EXPECT_THAT(read(""), FailsWith(ErrorCode::kConfig, "section h: a tool_result needs content"));
+  EXPECT_THAT(read(R"(,"content":[{"type":"image","url":"u"}])"),
+              FailsWith(ErrorCode::kConfig, "may hold text parts only"));
 }
 
 // A user's layout in a folder of its own, and what of it is filled from outside.

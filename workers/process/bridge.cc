@@ -256,6 +256,11 @@ bool Bridge::TakeInterrupted() {
   return std::exchange(interrupted_, false);
 }
 
+std::uint64_t Bridge::interrupts() {
+  std::lock_guard lock(mutex_);
+  return interrupts_;
+}
+
 Message Bridge::NextRequest() {
   std::unique_lock lock(mutex_);
   request_ready_.wait(lock, [this] { return !requests_.empty(); });

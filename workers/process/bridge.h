@@ -80,6 +80,9 @@ class Bridge {
   // True once if an interrupt arrived in the block that just ended.
   bool TakeInterrupted();
 
+  // The interrupts so far; grows while a block runs. Any thread.
+  std::uint64_t interrupts();
+
   // Any interpreter thread, without the interpreter's lock. `check` is called when an interrupt
   // arrives meanwhile; true from it ends the wait.
   CallOutcome Call(std::string method, JsonObject args, std::string raw, std::int64_t thread,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -17,6 +16,7 @@ namespace dossier::worker {
 namespace {
 
 constexpr int kStepsBetweenLooks = 20'000;  // of SQLite's machine: about a millisecond
+constexpr Millis kLockLook{50};             // how long an interrupt may wait for another query
 constexpr int kMostSqlText = 1 << 20;       // bytes of a query
 
 // What the authorizer refuses, as a model knows it.
@@ -146,8 +146,10 @@ class SqlSession::Impl {
 
   const std::vector<MappedContext> files_;
   const JsonObject features_;
-  std::mutex mutex_;  // guards all below
+  std::timed_mutex mutex_;  // guards all below
   std::vector<SqlTable> tables_;
+  std::vector<std::string> opened_;  // names of attached files
+  std::string unopened_;             // sentences about the others, for errors
   AskHost ask_;  // what the virtual tables call: the query's own, while one runs
   const AskHost* asking_ = nullptr;
   const std::function<bool()>* stopped_ = nullptr;
@@ -205,9 +207,17 @@ Status SqlSession::Impl::Open() {
           fmt::format("CREATE VIRTUAL TABLE {} USING dossier_rows({})", QuotedSqlName(name), i)));
     }
   }
-  const auto most = static_cast<std::size_t>(sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, -1));
-  for (const MappedContext& file : std::span(files_).first(std::min(files_.size(), most))) {
-    DOSSIER_RETURN_IF_ERROR(AttachFile(file));
+  opened_.clear();
+  unopened_.clear();
+  for (const MappedContext& file : files_) {
+    const std::string& name = file.description().name;
+    const Status attached = AttachFile(file);
+    if (attached) {
+      opened_.push_back(name);
+    } else {
+      unopened_ += fmt::format("; {} is not open ({})", QuotedSqlName(name),
+                               utf8::Sanitize(attached.error().message));
+    }
   }
   Harden();
   return {};
@@ -227,8 +237,9 @@ Status SqlSession::Impl::AttachFile(const MappedContext& context) {
                           SQLITE_DESERIALIZE_READONLY) == SQLITE_OK) {
     return {};
   }
-  return MakeError(ErrorCode::kInvalidArgument, "sql: {}: {}", name,
-                   sqlite3_errmsg(database_.get()));
+  auto failed = MakeError(ErrorCode::kInvalidArgument, "sql: {}", sqlite3_errmsg(database_.get()));
+  DOSSIER_RETURN_IF_ERROR(Run("DETACH " + QuotedSqlName(name)));
+  return failed;
 }
 
 void SqlSession::Impl::Harden() {
@@ -308,12 +319,12 @@ std::string SqlSession::Impl::Tables() const {
     }
     shown += ")";
   }
-  for (const MappedContext& file : files_) {
+  for (const std::string& name : opened_) {
     if (shown.size() > 2 * kMostShown) break;
     shown += fmt::format("{}the tables of {}", shown.empty() ? "; there are " : ", ",
-                         QuotedSqlName(file.description().name));
+                         QuotedSqlName(name));
   }
-  return shown;
+  return shown + std::string(utf8::Prefix(unopened_, kMostShown));
 }
 
 Result<SqlSession::Impl::StatementPointer> SqlSession::Impl::Prepare(std::string_view query) {
@@ -382,7 +393,12 @@ Result<Json> SqlSession::Impl::Collect(sqlite3_stmt* statement) {
 
 Result<Json> SqlSession::Impl::Query(std::string_view query, const JsonArray& params,
                                      const AskHost& ask, const std::function<bool()>& stopped) {
-  const std::lock_guard lock(mutex_);  // Python lets go of its own lock while a query runs
+  // Python lets go of its own lock while a query runs.
+  std::unique_lock lock(mutex_, kLockLook);
+  while (!lock.owns_lock()) {
+    if (stopped()) return MakeError(ErrorCode::kCancelled, "sql: the block was stopped");
+    lock.try_lock_for(kLockLook);
+  }
   refused_.clear();
   unasked_ = true;
   interrupted_ = false;

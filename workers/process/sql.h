@@ -38,7 +38,8 @@ class SqlSession {
   ~SqlSession();
 
   // `params`: null, booleans, numbers and texts for ?1, ?2 …. `thread` and `check` as in
-  // Bridge::Call; `check` is asked while SQLite works, too.
+  // Bridge::Call; `check` is asked while SQLite works, too,
+  // and while the query of another thread is waited for.
   CallOutcome Query(std::string_view query, const JsonArray& params, Bridge& bridge,
                     std::int64_t thread, const std::function<bool()>& check);
 

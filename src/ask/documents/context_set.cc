@@ -494,14 +494,16 @@ class Loader {
     }
     while (LengthenEqualNames()) {
     }
-    std::set<std::string> taken;
+    std::set<std::string> taken, databases;  // SQL tells names apart without regard to case
     for (const auto& entry : entries_) {
       std::string& name = entry->document.name;
       name = utf8::Sanitize(name);  // code and models call it so
       const std::string base = name;
-      for (int copy = 2; !taken.insert(name).second; ++copy) {
-        name = fmt::format("{}#{}", base, copy);
-      }
+      const auto is_new = [&] {
+        if (!taken.insert(name).second) return false;
+        return !entry->document.database || databases.insert(ToLowerAscii(name)).second;
+      };
+      for (int copy = 2; !is_new(); ++copy) name = fmt::format("{}#{}", base, copy);
     }
   }
 

@@ -74,6 +74,7 @@ struct ExecCommand {
   // ends the job. queued_job is the id that an earlier process got: that job is looked up first.
   std::function<Status(std::string_view job)> on_queued;
   std::string queued_job;
+  std::string queue_key;  // tells apart equal commands of one workspace; the same after a resume
 };
 
 struct ExecResult {

@@ -196,8 +196,8 @@ class SlurmBackend final : public ExecBackend {
   // The same for the same command in the same workspace, so that a resumed run finds it.
   std::string JobFolder(const ExecCommand& command) const {
     const std::string key =
-        fmt::format("{}\n{}\n{}\n{}\n{}", inner_->spec().workspace, PhaseName(command.phase),
-                    command.folder, command.command, Join(command.argv, "\n"));
+        fmt::format("{}\n{}\n{}\n{}\n{}\n{}", inner_->spec().workspace, PhaseName(command.phase),
+                    command.queue_key, command.folder, command.command, Join(command.argv, "\n"));
     return fmt::format("{}/jobs/{:.16}", inner_->place().folder, Sha256Hex(key));
   }
 
@@ -205,11 +205,12 @@ class SlurmBackend final : public ExecBackend {
     const std::string folder = JobFolder(command);
     std::string note;
     if (IsJobId(command.queued_job)) {
-      DOSSIER_ASSIGN_OR_RETURN(const JobLook look,
-                               LookAtJob(programs_, command.queued_job, cancel));
-      if (look.state != JobState::kUnknown || ReadJobEnd(folder)) {
+      const auto look = LookPatiently(folder, command.queued_job, cancel);
+      if (!look && look.error().code != ErrorCode::kCancelled) return tl::unexpected(look.error());
+      if (!look || look->state != JobState::kUnknown || ReadJobEnd(folder)) {
         return Collect(command, folder, command.queued_job, cancel);
       }
+      CancelJob(programs_, command.queued_job);
       note = fmt::format("the queue does not know job {}; submitted again", command.queued_job);
     }
     DOSSIER_RETURN_IF_ERROR(Prepare(command, folder));
@@ -248,15 +249,28 @@ class SlurmBackend final : public ExecBackend {
     return flags;
   }
 
+  // Asks until the queue answers, the job has ended, or patience is at its end: then kSilent.
+  Result<JobLook> LookPatiently(const std::string& folder, const std::string& job,
+                                const CancelToken& cancel) const {
+    const auto end = std::chrono::steady_clock::now() + options_.patience;
+    for (;;) {
+      DOSSIER_ASSIGN_OR_RETURN(JobLook look, LookAtJob(programs_, job, cancel));
+      if (look.state != JobState::kSilent || ReadJobEnd(folder)) return look;
+      if (std::chrono::steady_clock::now() >= end) return look;
+      if (!WaitUnlessCancelled(options_.poll, cancel)) return Cancelled(cancel);
+    }
+  }
+
   Result<ExecResult> Collect(const ExecCommand& command, const std::string& folder,
                              const std::string& job, const CancelToken& cancel) {
-    std::string name;
+    JobLook last;
     for (int late = 0; late < kLateLooks;) {
       if (ReadJobEnd(folder)) break;
-      auto look = LookAtJob(programs_, job, cancel);
+      auto look = LookPatiently(folder, job, cancel);
       if (look) {
-        if (look->state != JobState::kWaiting) ++late;
-        name = std::move(look->name);
+        last = std::move(*look);
+        if (last.state == JobState::kSilent) break;
+        if (last.state != JobState::kWaiting) ++late;
       } else if (look.error().code != ErrorCode::kCancelled) {
         return tl::unexpected(look.error());
       }
@@ -265,7 +279,10 @@ class SlurmBackend final : public ExecBackend {
         return Cancelled(cancel);
       }
     }
-    return ResultOf(command, folder, name);
+    // What nobody waits for must not go on in the workspace of later commands.
+    if (last.state != JobState::kOver && !ReadJobEnd(folder)) CancelJob(programs_, job);
+    return ResultOf(command, folder,
+                    last.state == JobState::kSilent ? "the queue does not answer" : last.name);
   }
 
   Result<ExecResult> ResultOf(const ExecCommand& command, const std::string& folder,
@@ -453,7 +470,9 @@ Result<JobLook> LookAtJob(const SlurmPrograms& programs, const std::string& job,
                                  cancel));
     if (kept.exit_code == 0) name = FirstLine(kept.out);
   }
-  return JobLook{JobStateOf(name), std::move(name)};
+  const bool silent = name.empty() && queued.exit_code != 0 &&
+                      queued.err.find("Invalid job id") == std::string::npos;
+  return JobLook{silent ? JobState::kSilent : JobStateOf(name), std::move(name)};
 }
 
 void CancelJob(const SlurmPrograms& programs, const std::string& job) noexcept {

@@ -8,9 +8,10 @@
 // A command of a queued phase is one job: sbatch, then a wait until a file of the job gives its
 // status or the queue no longer has it. ExecCommand::on_queued gets its id before the wait. A job
 // in ExecCommand::queued_job is looked up first: running, it is waited for; over, its result is
-// collected; unknown, it is submitted again. Other phases, and commands without on_queued (scripts
-// that read results, the probe), run on this process's machine. The workspace and the worker's
-// folder must be on a file system that the machines of the cluster share.
+// collected; unknown, it is submitted again. A queue that does not answer is asked again. Other
+// phases, and commands without on_queued (scripts that read results, the probe), run on this
+// process's machine. The workspace and the worker's folder must be on a file system that the
+// machines of the cluster share.
 //
 // Without containers (MakePlainSlurmBackend) a job runs as the user, without a sandbox, in the
 // workspace at its own path; everything else runs in the local sandbox, at the same paths. The
@@ -42,6 +43,7 @@ struct SlurmOptions {
   std::vector<Phase> phases = {Phase::kRun};  // the queued phases: exec.slurm_phases
   std::vector<std::string> modules;           // "load gcc/12": arguments of `module` in a job
   Millis poll{5'000};                         // between two checks of a job
+  Millis patience{3'600'000};  // with a queue that does not answer; then the job is cancelled
 };
 
 // Parses "phase4" or "phase3,phase4". Errors: kConfig.
@@ -66,7 +68,8 @@ struct SlurmPrograms {
   std::vector<std::string> environment;
 };
 
-enum class JobState : std::uint8_t { kWaiting, kOver, kUnknown };
+// kUnknown: the queue says that it has no such job. kSilent: it did not answer.
+enum class JobState : std::uint8_t { kWaiting, kOver, kUnknown, kSilent };
 struct JobLook {
   JobState state = JobState::kUnknown;
   std::string name;  // as Slurm names it: "TIMEOUT"

@@ -25,7 +25,11 @@ echo "$script" > "$HERE/script"
 [ -f "$HERE/refuse" ] && { echo 'sbatch: error: invalid partition' >&2; exit 1; }
 [ -f "$HERE/keep" ] || sh "$script"
 echo '4711;cluster')";
-constexpr std::string_view kSqueue = "cat \"$HERE/state\" 2>/dev/null";
+constexpr std::string_view kSqueue = R"(
+[ -f "$HERE/away" ] && { echo 'Unable to contact slurm controller' >&2; exit 1; }
+cat "$HERE/state" 2>/dev/null && exit 0
+echo 'slurm_load_jobs error: Invalid job id specified' >&2
+exit 1)";
 
 class ExecSlurmTest : public ::testing::Test {
  protected:
@@ -213,6 +217,47 @@ TEST_F(ExecSlurmTest, AnUnknownJobIsSubmittedAgain) {  // RSP-48, RSP-T24
   EXPECT_EQ(result.out, "out\n");
   EXPECT_THAT(result.note, HasSubstr("does not know job 99"));
   EXPECT_THAT(jobs_, ElementsAre("4711"));
+}
+
+// Its sixth look brings the job's end, three more than an unknown job gets.
+TEST_F(ExecSlurmTest, AQueueThatDoesNotAnswerIsAskedAgain) {  // RSP-23, RSP-48
+  ASSERT_THAT(Put("keep", ""), Succeeds());
+  fakes_.Add("squeue",
+             "echo x >> \"$HERE/looks\"; if [ $(wc -l < \"$HERE/looks\") -gt 5 ]; then "
+             "sh \"$(cat \"$HERE/script\")\"; fi; "
+             "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1");
+  ExecCommand command = Queued("echo late");
+  EXPECT_EQ(Run(command).out, "late\n");
+  ASSERT_THAT(RemoveAll(fakes_.folder() + "/looks"), Succeeds());
+  // A resume at such a moment waits for the job instead of submitting a second one.
+  const std::string script(TrimSpace(ReadFile(fakes_.folder() + "/script").value_or("")));
+  ASSERT_THAT(RemoveAll(script.substr(0, script.rfind('/')) + "/status"), Succeeds());
+  command.queued_job = "4711";
+  EXPECT_EQ(Run(command).out, "late\n");
+  EXPECT_EQ(fakes_.Calls("sbatch").size(), 1u);
+  EXPECT_THAT(fakes_.Calls("scancel"), IsEmpty());
+}
+
+TEST_F(ExecSlurmTest, AJobThatIsGivenUpIsCancelled) {  // RSP-23
+  Make({.patience = Millis(20)});
+  ASSERT_THAT(Put("keep", ""), Succeeds());
+  ASSERT_THAT(Put("away", ""), Succeeds());
+  const ExecResult result = Run(Queued("echo out"));
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("the queue does not answer"));
+  EXPECT_THAT(fakes_.Calls("scancel"), ElementsAre("4711 "));
+}
+
+TEST_F(ExecSlurmTest, EqualCommandsAreJobsOfTheirOwn) {  // RSP-48
+  const std::string count = fakes_.folder() + "/count";
+  ExecCommand first = Queued(fmt::format("echo x >> {0}; wc -l < {0}", count));
+  ExecCommand second = first;
+  first.queue_key = "phase4/c0";
+  second.queue_key = "phase4/c1";
+  EXPECT_EQ(Run(first).out, "1\n");
+  EXPECT_EQ(Run(second).out, "2\n");
+  first.queued_job = "4711";
+  EXPECT_EQ(Run(first).out, "1\n");
 }
 
 TEST_F(ExecSlurmTest, AJobThatEndsWithoutAStatusSaysWhy) {  // RSP-23

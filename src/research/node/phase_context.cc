@@ -63,6 +63,7 @@ Result<ExecResult> PhaseContext::Run(ExecCommand command, PhaseLog& log, std::st
     if (queued) {
       command.queued_job = FindString(Json(queued->data), "job").value_or("");
     }
+    command.queue_key = key;
     command.on_queued = [this, key](std::string_view id) {
       return services.log->Add(kJobQueued, key, {{"node", work.node_id}, {"job", id}});
     };

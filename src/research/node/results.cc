@@ -34,10 +34,7 @@ std::vector<const Node*> RunResults::GoodNodes(std::string_view primary) const {
       if (node->kind != NodeKind::kCopy) good.push_back(node);
     }
   }
-  std::ranges::stable_sort(good, [&](const Node* a, const Node* b) {
-    return CompareMetric(a->metric.value_or(Metric()), b->metric.value_or(Metric()), {}, primary) >
-           0;
-  });
+  SortByMetric(&good, primary);
   return good;
 }
 

@@ -33,12 +33,13 @@
 namespace dossier::research {
 
 struct StageResults {
-  int stage = 1;          // 1 to 4
-  std::string name;       // "2_baseline_tuning_1_first_attempt"
-  Tree tree;              // includes the seed reruns
-  std::string best_node;  // id; "": none
-  std::string notes;      // from journal_summary, stage_notes; "": none
-  Json seed_statistics;   // mean and deviation per metric and data set; null: none
+  int stage = 1;            // 1 to 4
+  std::string name;         // "2_baseline_tuning_1_first_attempt"
+  Tree tree;                // includes the seed reruns
+  std::string best_node;    // id; "": none
+  std::int64_t rounds = 0;  // at its end
+  std::string notes;        // from journal_summary, stage_notes; "": none
+  Json seed_statistics;     // mean and deviation per metric and data set; null: none
 };
 
 // The node count of these stages that every view shows: each program once, so without the copies

@@ -319,6 +319,13 @@ std::vector<const Node*> ByMetric(const Tree& tree, std::string_view primary) {
   return Ranking(primary).Nodes(tree);
 }
 
+void SortByMetric(std::vector<const Node*>* nodes, std::string_view primary) {
+  std::ranges::stable_sort(*nodes, [&](const Node* a, const Node* b) {
+    return CompareMetric(a->metric.value_or(Metric()), b->metric.value_or(Metric()), {}, primary) >
+           0;
+  });
+}
+
 const Node* BestNode(const Tree& tree, std::string_view primary) {
   return Ranking(primary).Best(tree);
 }

@@ -104,6 +104,8 @@ const Node* BestNode(const Tree& tree, std::string_view primary);
 // Returns the node with id `chosen` if it still qualifies for BestNode, otherwise the best one:
 // people may have pruned it since, or pinned others.
 const Node* KeepBest(const Tree& tree, std::string_view chosen, std::string_view primary);
+// Sorts good nodes of several trees, best first; equal ones keep their order.
+void SortByMetric(std::vector<const Node*>* nodes, std::string_view primary);
 // Returns the good nodes that are not seed reruns, best first.
 std::vector<const Node*> ByMetric(const Tree& tree, std::string_view primary);
 

@@ -83,6 +83,7 @@ Status WriteStageFiles(const Driver& driver, const StageResults& stage) {
 Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* results,
                    const CancelToken& cancel) {
   StageResults& stage = results->stages.back();
+  stage.rounds = end.view.round;
   DOSSIER_ASSIGN_OR_RETURN(stage.best_node, ChooseBest(driver, end.view, cancel));
   KeepBest(results, driver.config().primary_metric);
   if (const Node* node = results->Best()) results->memory_branch = node->branch_id;

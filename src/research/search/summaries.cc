@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <span>
 
 #include "base/files/file.h"
@@ -95,12 +96,38 @@ Json FilterRecords(const Json& records, std::span<const std::string_view> fields
   return kept;
 }
 
-// Returns the good nodes, best first; failed nodes are only counted elsewhere.
-JsonArray RecordsOf(const StageResults& stage, std::string_view primary) {
+// Returns the id of the node whose program this is: a substage begins with a copy of an earlier
+// one.
+std::string OriginalOf(const RunResults& results, const Node& node) {
+  const Node* original = &node;
+  while (original->kind == NodeKind::kCopy) {
+    const Node* earlier = results.Find(original->inherited_from_node_id);
+    if (!earlier) break;
+    original = earlier;
+  }
+  return original->id;
+}
+
+// Returns the good nodes of all substages so far, best first, each program once; failed nodes are
+// only counted elsewhere.
+JsonArray RecordsOf(const RunResults& results, const StageResults& stage,
+                    std::string_view primary) {
+  std::set<std::string> taken;
+  if (const Node* best = stage.tree.Find(stage.best_node)) taken.insert(OriginalOf(results, *best));
+  std::vector<const Node*> good;
+  const auto collect = [&](const Tree& tree) {
+    for (const Node* node : ByMetric(tree, primary)) {
+      if (taken.insert(OriginalOf(results, *node)).second) good.push_back(node);
+    }
+  };
+  for (const StageResults& one : results.stages) {
+    if (one.stage == stage.stage && one.name != stage.name) collect(one.tree);
+  }
+  collect(stage.tree);
+  SortByMetric(&good, primary);
   JsonArray records;
-  for (const Node* node : ByMetric(stage.tree, primary)) {
-    if (records.size() == kMaxRecords) break;
-    if (node->id != stage.best_node) records.push_back(NodeRecord(*node));
+  for (const Node* node : std::span(good).first(std::min(good.size(), kMaxRecords))) {
+    records.push_back(NodeRecord(*node));
   }
   return records;
 }
@@ -131,7 +158,8 @@ Result<Json> AskForText(const Services& services, const RunResults& results,
   if (results.models == Models::kNone) return Json(MechanicalText(stage));
   CallRequest request{.site = "run_summary",
                       .scope = {.branch = results.memory_branch, .stage = stage.name},
-                      .label = fmt::format("run_summary_{}", stage.stage),
+                      // A stage that a retry goes on with has other nodes to tell of.
+                      .label = fmt::format("run_summary_{}_r{}", stage.name, stage.rounds),
                       .prefix = results.prefix};
   JsonArray records;
   for (const std::string_view part : {"best_node", "nodes", "seed_statistics"}) {
@@ -204,7 +232,7 @@ Json FilterSummaries(const Json& summaries, SummaryFilter filter) {
 Result<Json> SummarizeStage(const Services& services, const RunResults& results,
                             const StageResults& stage, const CancelToken& cancel) {
   const Node* best = stage.tree.Find(stage.best_node);
-  JsonArray records = RecordsOf(stage, services.config->primary_metric);
+  JsonArray records = RecordsOf(results, stage, services.config->primary_metric);
   JsonObject summary{{"schema", kSchema},
                      {"stage", stage.name},
                      {"best_node", best ? Json(NodeRecord(*best)) : Json()},

@@ -4,8 +4,9 @@
 //   const Json all = ReadSummaries(run_folder);   // {"baseline": …, "research": …, "ablation": …}
 //   request.sections = {{"summaries", FilterSummaries(all, SummaryFilter::kCitations)}};
 //
-// Stages 1 and 2 share baseline_summary.json; the later one overwrites it. Without a model's answer
-// the text is made from the records. Thread-safety: functions over arguments and the run folder.
+// Stages 1 and 2 share baseline_summary.json; the later one overwrites it. A stage's records are
+// those of all its substages so far. Without a model's answer the text is made from the records.
+// Thread-safety: functions over arguments and the run folder.
 
 #ifndef DOSSIER_RESEARCH_SEARCH_SUMMARIES_H_
 #define DOSSIER_RESEARCH_SEARCH_SUMMARIES_H_

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "testing/research_rig_for_test.h"
 #include "testing/result_matchers.h"
 
@@ -32,6 +34,42 @@ TEST(SummariesTest, EachStageHasItsFile) {  // RSP-39
     EXPECT_EQ(FindString(*Find(summary, "best_node"), "metric"), "speedup↑[large:3.12]");
     EXPECT_NE(Find(summary, stage == 4 ? "ablations" : "nodes"), nullptr);
   }
+}
+
+// The second substage begins with a copy of the best of the first, and adds a node.
+TEST(SummariesTest, AStageTellsOfAllItsSubstagesAndAsksAtTheEndOfEach) {  // RSP-39
+  ResearchRig rig;
+  StageResults first = TwoNodes(4);
+  first.name = "4_ablation_1";
+  first.rounds = 2;
+  Node other = first.tree.nodes[0];
+  other.id = std::string(32, 'c');
+  other.metric->at(0).values[0].value = 2.0;
+  first.tree.nodes.push_back(other);
+  StageResults second{.stage = 4, .name = "4_ablation_2", .rounds = 1};
+  Node copy = first.tree.nodes[0];
+  copy.inherited_from_node_id = copy.id;
+  copy.id = std::string(32, 'd');
+  copy.kind = NodeKind::kCopy;
+  Node added = other;
+  added.id = std::string(32, 'e');
+  added.metric->at(0).values[0].value = 2.5;
+  second.tree.nodes = {copy, added};
+  second.best_node = copy.id;
+  rig.results.stages = {TwoNodes(3), first, second};
+  ASSERT_THAT(SummarizeStage(rig.services, rig.results, rig.results.stages[1], {}), Succeeds());
+  ASSERT_THAT(SummarizeStage(rig.services, rig.results, rig.results.stages[2], {}), Succeeds());
+  const Json summary = rig.ReadJson("logs/ablation_summary.json");
+  std::vector<std::string> ids;
+  for (const Json& record : Find(summary, "ablations")->as_array()) {
+    ids.emplace_back(TextAt(record, "id"));
+  }
+  EXPECT_THAT(ids, ElementsAre(added.id, other.id));
+  rig.results.stages[2].rounds = 3;  // a retry added two rounds
+  ASSERT_THAT(SummarizeStage(rig.services, rig.results, rig.results.stages[2], {}), Succeeds());
+  std::set<std::string> labels;  // a label that comes again gets the recorded reply
+  for (const CallRequest& request : rig.caller.requests) labels.insert(request.label);
+  EXPECT_EQ(labels.size(), 3u);
 }
 
 TEST(SummariesTest, WithoutAnAnswerTheRecordsSpeakAndAWarningIsJournalled) {  // RSP-6, RSP-39

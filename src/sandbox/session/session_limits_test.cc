@@ -67,6 +67,28 @@ TEST_F(SessionLimitsTest, EverythingOnTheStopListEndsInTime) {  // SBX-A3, SBX-4
   }
 }
 
+// Signals reach the main thread alone; a query of another one ends by the interrupt, too, and the
+// main thread does not wait for it unheard.
+TEST_F(SessionLimitsTest, AnEndlessQueryOfAThreadIsStoppedAndTheVariablesAreKept) {  // REC-76
+  SessionSpec spec = Short(Millis(300));
+  auto session = Open(spec);
+  ASSERT_TRUE(session);
+  handler_ = AnsweringHandler([](const BridgeCall&, const std::shared_ptr<BridgeReply>& reply) {
+    reply->Ok(Json(JsonObject{{"tables", JsonArray()}}));
+  });
+  Run(*session,
+      "import _dossier, threading, time\nkept = 41\nends = []\n"
+      "def ask():\n"
+      "    try: _dossier.sql('WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) '\n"
+      "                      'SELECT count(*) FROM n', [])\n"
+      "    except BaseException as error: ends.append(type(error).__name__)\n");
+  const BlockResult result = Run(*session,
+                                 "thread = threading.Thread(target=ask)\nthread.start()\n"
+                                 "while True: _dossier.sql('SELECT 1', [])");
+  EXPECT_EQ(result.status, BlockStatus::kInterrupted) << result.death_reason;
+  EXPECT_EQ(Output(*session, "thread.join(5)\nprint(kept, ends)"), "41 ['KeyboardInterrupt']\n");
+}
+
 TEST_F(SessionLimitsTest, CallsMoveTheDeadlineAndSilenceBehindThemDoesNot) {  // SBX-41, SBX-A5
   auto session = Open(Short(Millis(400)));
   ASSERT_TRUE(session);

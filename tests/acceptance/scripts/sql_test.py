@@ -253,6 +253,19 @@ class SqlTest(harness.Case):
                 self.assertEqual(json.loads(out)["answer"], "50")
                 self.assertIn("Interrupted", err)
 
+    def test_many_databases_and_names_that_differ_in_case(self):  # REC-76
+        paths = []
+        for number, name in enumerate(["data", "Data", *(f"m{i:02}" for i in range(10))]):
+            paths.append(str(self.home / f"{name}.db"))
+            base = sqlite3.connect(paths[-1])
+            base.execute(f"CREATE TABLE t{number} AS SELECT {number} AS n")
+            base.commit()
+            base.close()
+        first, second, last = self.rows(paths, ["SELECT n FROM t0", "SELECT n FROM t1", "SELECT n FROM t11"])
+        self.assertEqual((first, second), ([[["n", 0]]], [[["n", 1]]]))
+        self.assertIn('"m09.db" is not open (sql: too many attached databases', last)
+        self.assertNotIn('the tables of "m09.db"', last)
+
     def test_threads_of_a_block_ask_at_once(self):  # REC-76
         path = self.write("a.ndjson", "".join(f'{{"kind": "{"abcdefgh"[i % 8]}", "n": {i}}}\n' for i in range(8000)))
         out = self.block([path], "import json\nfrom concurrent.futures import ThreadPoolExecutor\n"

@@ -40,6 +40,9 @@ class WithoutLock {
   PyThreadState* saved_;
 };
 
+// With the interpreter's lock held.
+bool IsMainThread() { return PyThreadState_Next(PyThreadState_Get()) == nullptr; }
+
 PyObject* RaiseBridgeError(PyObject* module, const CallOutcome& outcome) {
   Ref error(PyObject_CallFunction(StateOf(module)->bridge_error, "ssO", outcome.code.c_str(),
                                   outcome.message.c_str(), outcome.retryable ? Py_True : Py_False));
@@ -79,9 +82,8 @@ PyObject* CallOrThrow(PyObject* module, PyObject* args, PyObject* keywords) {
   Result<Json> json = ToJsonValue(arguments, "args");
   if (!json) return RaiseBadArgument(module, json.error().message);
 
-  PyThreadState* thread = PyThreadState_Get();
   const std::int64_t number =
-      PyThreadState_Next(thread) == nullptr ? 0 : static_cast<std::int64_t>(thread->id);
+      IsMainThread() ? 0 : static_cast<std::int64_t>(PyThreadState_Get()->id);
   const std::string name = method;
   CallOutcome outcome;
   {
@@ -120,13 +122,20 @@ PyObject* SqlOrThrow(PyObject* module, PyObject* args) {
   Result<Json> params = ToJsonValue(values, "params");
   if (!params) return RaiseBadArgument(module, params.error().message);
   const std::string text(query, static_cast<std::size_t>(size));
+  // Handlers of signals run in the main thread alone, so a query of another one counts interrupts.
+  const bool is_main = IsMainThread();
+  const std::uint64_t before = session->bridge->interrupts();
   CallOutcome outcome;
   {
     WithoutLock unlocked;
-    outcome = session->sql->Query(text, params->get_array(), *session->bridge, 0,
-                                  [&unlocked] { return unlocked.CheckSignals(); });
+    outcome = session->sql->Query(text, params->get_array(), *session->bridge, 0, [&] {
+      return is_main ? unlocked.CheckSignals() : session->bridge->interrupts() != before;
+    });
   }
-  if (outcome.kind == CallOutcome::Kind::kInterrupted) return nullptr;  // the error is set
+  if (outcome.kind == CallOutcome::Kind::kInterrupted) {
+    if (!is_main) PyErr_SetNone(PyExc_KeyboardInterrupt);  // else the handler has set the error
+    return nullptr;
+  }
   if (outcome.kind == CallOutcome::Kind::kError) return RaiseBridgeError(module, outcome);
   return FromJsonValue(outcome.value).Release();
 }
