@@ -146,11 +146,13 @@ class CompactionPlanner {
     plan_.summary = std::move(record);
   }
 
-  // Returns the older summary that covers a turn: the new one uses it, not the turn.
+  // Returns the older summary that covers a turn: the new one uses it, not the turn. A record whose
+  // ends are no turns (a system message was added to the file) covers nothing.
   const assembly::HistorySummary* SummaryOf(const HistoryTurn& turn) const {
     const std::size_t index = IndexOf(turn);
     for (const assembly::HistorySummary& one : present_.summaries) {
-      if (index >= IndexOf(*TurnOf(one.first)) && index <= IndexOf(*TurnOf(one.last))) return &one;
+      const HistoryTurn *first = TurnOf(one.first), *last = TurnOf(one.last);
+      if (first && last && index >= IndexOf(*first) && index <= IndexOf(*last)) return &one;
     }
     return nullptr;
   }

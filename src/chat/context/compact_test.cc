@@ -200,6 +200,16 @@ TEST(Compaction, KeepsRolesInTurn) {
   }
 }
 
+// CON-44: somebody added a system message to a compacted conversation.
+TEST(Compaction, ARecordThatCoversTheSystemMessageCoversNothing) {
+  TalkRig rig = Talk(6, 500);
+  Compact(&rig, "THE SUMMARY");
+  Stored stored = *rig.Read();
+  ASSERT_FALSE(stored.compaction.empty());
+  stored.compaction[0].from = 0;
+  EXPECT_THAT(PlanCompaction(stored, kLimits, kPrices, {}, *rig.counter, ByHand::kYes), Succeeds());
+}
+
 // CON-44
 TEST(SummaryRequest, AsksForTheOldTurns) {
   const TalkRig rig = Talk(6, 500);

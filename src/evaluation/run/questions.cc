@@ -317,6 +317,11 @@ Status CheckScorer(const RawQuestion& raw, const AskedTask& asked) {
     return MakeError(ErrorCode::kConfig, "{}: scorer `judge` needs a `rubric:` or a `gold:`",
                      raw.place);
   }
+  const auto* golds = raw.Find("gold");
+  if (golds &&
+      std::ranges::any_of(*golds, [](const auto& one) { return TrimSpace(one).empty(); })) {
+    return Wrong(raw.place, "the gold is empty; leave the field out where no answer is known");
+  }
   const bool by_program =
       std::find(kRunScorers.begin(), kRunScorers.end(), scorer) != kRunScorers.end();
   if (by_program || !asked.has_gold()) return {};

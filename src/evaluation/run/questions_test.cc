@@ -45,6 +45,19 @@ TEST(QuestionsTest, QuestionsOverTheSameFilesShareAWindow) {  // EVL-70
             (std::vector<std::string>{"context-1", "context-2", "context-1", "context-3"}));
 }
 
+TEST(QuestionsTest, AnEmptyGoldIsRefusedWithItsPlace) {  // EVL-51
+  const auto folder = TempFolder::Make();
+  ASSERT_TRUE(WriteFileAtomic(folder->path() + "/a.txt", "text\n"));
+  const auto load = [&](std::string_view gold) {
+    return ParseQuestions(fmt::format("- {{question: 1, contexts: a.txt, gold: {}}}\n", gold),
+                          QuestionsForm::kYaml, "q.yml", folder->path(), {});
+  };
+  for (const char* empty : {"''", "' '", "[yes, '']"}) {
+    EXPECT_THAT(load(empty), FailsWith(ErrorCode::kConfig, "q.yml:1: the gold is empty")) << empty;
+  }
+  EXPECT_TRUE(load("[yes, ja]"));
+}
+
 TEST(QuestionsTest, ContextsLieInTheFoldersOfTheQuestions) {  // EVL-73
   const auto folder = TempFolder::Make();
   const std::string own = folder->path() + "/own", outside = folder->path() + "/outside.txt";

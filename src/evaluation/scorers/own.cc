@@ -281,7 +281,9 @@ ScoreReading ScoreExactNoCase(const Task& task, std::string_view answer) {
 ScoreReading ScoreContains(const Task& task, std::string_view answer) {
   const std::string text = ToLowerAscii(answer);
   for (const std::string& gold : GoldOf(task)) {
-    if (text.find(ToLowerAscii(gold)) != std::string::npos) return {1, gold, "contained"};
+    if (!gold.empty() && text.find(ToLowerAscii(gold)) != std::string::npos) {
+      return {1, gold, "contained"};
+    }
   }
   return {.rule = "none"};
 }
