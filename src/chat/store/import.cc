@@ -130,6 +130,7 @@ class LlmLog {
     if (!threads && !conversations) {
       return MakeError(ErrorCode::kDamaged, "it is a database, but not the log of llm");
     }
+    DOSSIER_RETURN_IF_ERROR(RefuseViews());
     std::vector<std::string> done;
     if (threads) DOSSIER_RETURN_IF_ERROR(ReadThreads(&done, &out));
     if (conversations) DOSSIER_RETURN_IF_ERROR(ReadConversations(done, &out));
@@ -142,6 +143,26 @@ class LlmLog {
         store::Statement query,
         db_.Prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"));
     return query.With(table).Step();
+  }
+
+  // A view in place of a table could produce rows without end. `message_tree` is llm's own (since
+  // 0.32) and is not read.
+  Status RefuseViews() {
+    DOSSIER_ASSIGN_OR_RETURN(store::Statement query,
+                             db_.Prepare("SELECT name FROM sqlite_master WHERE type = 'view' AND "
+                                         "name <> 'message_tree'"));
+    DOSSIER_ASSIGN_OR_RETURN(const bool found, query.Step());
+    if (!found) return {};
+    return MakeError(ErrorCode::kRefused,
+                     "it has the view {}, which is not of llm; import a copy without it",
+                     query.View(0));
+  }
+
+  Status CountBytes(const JsonObject& message) {
+    bytes_ += ToJson(message).size();
+    if (bytes_ <= kMostImported) return {};
+    return MakeError(ErrorCode::kTooLong, "the log holds more than {} MiB of messages",
+                     kMostImported >> 20);
   }
 
   Result<bool> HasColumn(std::string_view table, std::string_view column) {
@@ -188,11 +209,7 @@ class LlmLog {
       const std::string role = query.Text(0);
       std::string parent = query.Text(1);
       DOSSIER_ASSIGN_OR_RETURN(JsonObject message, ReadMessage(role, hash));
-      bytes_ += ToJson(message).size();
-      if (bytes_ > kMostImported) {
-        return MakeError(ErrorCode::kTooLong, "the log holds more than {} MiB of messages",
-                         kMostImported >> 20);
-      }
+      DOSSIER_RETURN_IF_ERROR(CountBytes(message));
       messages->push_back(std::move(message));
       hash = std::move(parent);
     }
@@ -305,6 +322,7 @@ class LlmLog {
                     "WHERE conversation_id = ? ORDER BY datetime_utc, id"));
     query.With(found->id);
     std::string holds;  // the current system text
+    std::size_t counted = found->messages.size();
     while (true) {
       DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
       if (!row) return {};
@@ -328,6 +346,9 @@ class LlmLog {
       std::string answer = query.Text(3);
       DOSSIER_RETURN_IF_ERROR(ToolLines("tool_calls", "arguments", CallLine, id, &answer));
       found->messages.push_back(ImportedText("assistant", answer));
+      for (; counted < found->messages.size(); ++counted) {
+        DOSSIER_RETURN_IF_ERROR(CountBytes(found->messages[counted]));
+      }
     }
   }
 

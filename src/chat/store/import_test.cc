@@ -110,6 +110,7 @@ TEST_F(ImportTest, ReadsTheLogOfLlm) {
     CREATE TABLE conversations(id TEXT PRIMARY KEY, name TEXT, model TEXT);
     CREATE TABLE responses(id TEXT, model TEXT, prompt TEXT, system TEXT, response TEXT,
       conversation_id TEXT, datetime_utc TEXT);
+    CREATE VIEW message_tree AS SELECT hash, parent_hash FROM messages;
     INSERT INTO threads VALUES('t1', 'Hello', 'h5', NULL, '');
     INSERT INTO turns VALUES('u1', 't1', 'gpt-4', '2026-11-25T15:43:18.084767+00:00'),
       ('u2', 't1', 'gpt-5', '2026-11-25T15:43:19.5+00:00');
@@ -213,6 +214,11 @@ TEST_F(ImportTest, NamesWhatItCannotRead) {
               FailsWith(ErrorCode::kDamaged, "package.json: neither the log of llm"));
   EXPECT_THAT(ReadForeign(PutDatabase("CREATE TABLE t(a)"), kNow),
               FailsWith(ErrorCode::kDamaged, "not the log of llm"));
+  EXPECT_THAT(ReadForeign(PutDatabase("CREATE TABLE conversations(id, name, model);"
+                                      "INSERT INTO conversations VALUES('a', 'b', 'c');"
+                                      "CREATE VIEW responses AS SELECT 'a' AS conversation_id"),
+                          kNow),
+              FailsWith(ErrorCode::kRefused, "it has the view responses"));
 }
 
 }  // namespace
