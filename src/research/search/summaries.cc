@@ -162,7 +162,7 @@ Result<Json> AskForText(const Services& services, const RunResults& results,
                       .label = fmt::format("run_summary_{}_r{}", stage.name, stage.rounds),
                       .prefix = results.prefix};
   JsonArray records;
-  for (const std::string_view part : {"best_node", "nodes", "seed_statistics"}) {
+  for (const std::string_view part : {"best_node", "nodes", "ablations", "seed_statistics"}) {
     const Json* value = Find(summary, part);
     if (value && !value->is_null()) records.push_back(JsonObject{{part, *value}});
   }

@@ -13,6 +13,7 @@ namespace {
 
 using ::dossier::testing::Succeeds;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<std::string> KeysOf(const Json& object) {
   std::vector<std::string> keys;
@@ -70,6 +71,9 @@ TEST(SummariesTest, AStageTellsOfAllItsSubstagesAndAsksAtTheEndOfEach) {  // RSP
   std::set<std::string> labels;  // a label that comes again gets the recorded reply
   for (const CallRequest& request : rig.caller.requests) labels.insert(request.label);
   EXPECT_EQ(labels.size(), 3u);
+  for (const CallRequest& request : rig.caller.requests) {
+    EXPECT_THAT(ToJson(request.sections.at(0).value), HasSubstr("ablations"));
+  }
 }
 
 TEST(SummariesTest, WithoutAnAnswerTheRecordsSpeakAndAWarningIsJournalled) {  // RSP-6, RSP-39
