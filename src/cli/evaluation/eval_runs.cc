@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 
 #include "base/files/file.h"
@@ -288,6 +289,10 @@ Result<int> ScoreAgain(const FoldersArguments& given, Context& context) {
   const evaluation::RunScorer run_scorer = JailedScorer(context.cancel);
   int changed = 0, total = 0;
   for (const std::string& folder : given.folders) {
+    std::optional<FileLock> lock;  // a run that goes on would append to the file that is replaced
+    if (Exists(folder + "/rows.jsonl")) {
+      DOSSIER_ASSIGN_OR_RETURN(lock, evaluation::LockRows(folder));
+    }
     DOSSIER_ASSIGN_OR_RETURN(const RunData run, evaluation::LoadRun({folder}));
     std::map<std::string, const evaluation::AskedTask*> tasks;
     for (const evaluation::AskedTask& asked : run.tasks) tasks[asked.task.id] = &asked;

@@ -1,7 +1,6 @@
 #include "evaluation/run/rows.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -148,21 +147,31 @@ Result<std::vector<Row>> ReadRows(const std::string& path) {
   return std::move(read.rows);
 }
 
+Result<FileLock> LockRows(const std::string& folder) {
+  const std::string holder = folder + "/rows.jsonl.pid";
+  auto lock = FileLock::Take(folder + "/.rows.lock", Millis(0), {});
+  if (!lock && lock.error().code == ErrorCode::kLocked) {
+    return MakeError(ErrorCode::kLocked, "{}: {} writes there; wait for it, or use another --out",
+                     folder, HolderOf(holder));
+  }
+  if (!lock) return tl::unexpected(std::move(lock).error());
+  DOSSIER_RETURN_IF_ERROR(ReplaceFile(holder, {std::to_string(getpid()) + "\n"},
+                                      {.durability = Durability::kSurvivesCrash}));
+  return lock;
+}
+
 RowFile::RowFile(std::string path, UniqueFd fd, std::vector<Row> rows)
     : path_(std::move(path)), fd_(std::move(fd)), rows_(std::move(rows)) {
-  for (const Row& row : rows_) keys_.insert(row.key());
+  for (std::size_t i = 0; i < rows_.size(); ++i) places_.emplace(rows_[i].key(), i);
+  for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) {
+    if (row->status != RowStatus::kProviderError) break;
+    open_.insert(row->key());
+  }
 }
 
 Result<std::unique_ptr<RowFile>> RowFile::Open(const std::string& path) {
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!fd.valid()) return MakeErrnoError(errno, path);
-  const std::string holder = path + ".pid";
-  if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    return MakeError(ErrorCode::kLocked, "{}: {} writes there; wait for it, or use another --out",
-                     path, HolderOf(holder));
-  }
-  DOSSIER_RETURN_IF_ERROR(ReplaceFile(holder, {std::to_string(getpid()) + "\n"},
-                                      {.durability = Durability::kSurvivesCrash}));
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadAll(fd.get(), path, kMostRowBytes));
   DOSSIER_ASSIGN_OR_RETURN(ReadLines read, ParseRows(text, path));
   if (ftruncate(fd.get(), static_cast<off_t>(read.whole)) != 0 ||
@@ -174,7 +183,7 @@ Result<std::unique_ptr<RowFile>> RowFile::Open(const std::string& path) {
 
 bool RowFile::Has(const RowKey& key) const {
   const std::lock_guard lock(mutex_);
-  return keys_.contains(key);
+  return places_.contains(key) && !open_.contains(key);
 }
 
 std::vector<Row> RowFile::rows() const {
@@ -197,8 +206,13 @@ Status RowFile::Append(const Row& row) {
                      path_, static_cast<off_t>(line.size()) - (reached - before), line.size(),
                      written.error().message, rows_.size(), cut ? "kept" : "there");
   }
-  keys_.insert(row.key());
-  rows_.push_back(row);
+  open_.erase(row.key());
+  const auto [place, fresh] = places_.emplace(row.key(), rows_.size());
+  if (fresh) {
+    rows_.push_back(row);
+  } else {
+    rows_[place->second] = row;
+  }
   return {};
 }
 

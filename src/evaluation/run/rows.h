@@ -11,6 +11,7 @@
 #define DOSSIER_EVALUATION_RUN_ROWS_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -89,12 +90,19 @@ Result<Row> RowFromJson(const Json& value);
 // of a key wins. Errors: kNotFound; kDamaged with file and line.
 Result<std::vector<Row>> ReadRows(const std::string& path);
 
+// Locks the rows of a run between processes, for whoever writes or replaces them. Taken before they
+// are read, and held until they are written. Errors: kLocked, naming the process that holds it;
+// kIo.
+Result<FileLock> LockRows(const std::string& folder);
+
 class RowFile {
  public:
-  // Creates the file if needed; an incomplete last line is cut off. Errors: kLocked, naming the
-  // process that holds it; kDamaged; kIo.
+  // Creates the file if needed; an incomplete last line is cut off. The caller holds LockRows.
+  // Errors: kDamaged; kIo.
   static Result<std::unique_ptr<RowFile>> Open(const std::string& path);
 
+  // Returns true if the question has a row. Provider errors that the file ended with when it was
+  // opened do not count: the model was away, and the questions are asked again.
   bool Has(const RowKey& key) const;
   std::vector<Row> rows() const;
   // Returns once the row is complete on disk. Errors: kFailed if the disk is full, naming the path
@@ -108,7 +116,8 @@ class RowFile {
   const UniqueFd fd_;
   mutable std::mutex mutex_;
   std::vector<Row> rows_;
-  std::set<RowKey> keys_;
+  std::map<RowKey, std::size_t> places_;  // in rows_
+  std::set<RowKey> open_;                 // with a row, to be asked again
 };
 
 }  // namespace dossier::evaluation

@@ -28,6 +28,7 @@ namespace {
 
 constexpr int kHarnessTries = 3;
 constexpr int kModelAwayRows = 5;
+constexpr std::string_view kNotScored = "not scored";  // the rule of a row whose scorer failed
 constexpr int kEstimateTasks = 3;
 constexpr std::string_view kPlanSchema = "dossier.evalplan/1";
 constexpr double kNanoPerUnit = 1e9;
@@ -207,15 +208,21 @@ class Asker {
     return {};
   }
 
-  Result<Row> Ask(const Job& job, const CancelToken& cancel) {
+  struct Asked {
+    Row row;
+    Status scored;  // an error: the row has no score yet
+  };
+  // Errors: kCancelled.
+  Result<Asked> Ask(const Job& job, const CancelToken& cancel) {
     Row row;
     for (int attempt = 0; attempt < kHarnessTries; ++attempt) {
       row = AskOnce(job, cancel);
       if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
       if (row.status != RowStatus::kHarnessError) break;
     }
-    DOSSIER_RETURN_IF_ERROR(parts_.score(*job.asked, &row));
-    return row;
+    Status scored = parts_.score(*job.asked, &row);
+    if (!scored) row.rule = kNotScored;
+    return Asked{std::move(row), std::move(scored)};
   }
 
  private:
@@ -319,7 +326,8 @@ Status WriteTasks(const EvalPlan& plan, const std::string& path) {
 
 // A folder with other content is not filled with rows and pages.
 Status CheckIsOurs(const std::string& folder) {
-  constexpr std::string_view kOurs[] = {"plan.json", "tasks.jsonl", "rows.jsonl", "transcripts"};
+  constexpr std::string_view kOurs[] = {"plan.json", "tasks.jsonl", "rows.jsonl", "rows.jsonl.pid",
+                                        "transcripts"};
   std::error_code none;
   std::string other;
   for (std::filesystem::directory_iterator it(folder, none), end; !none && it != end;
@@ -441,20 +449,26 @@ class PlanRun {
  private:
   void Work() {
     while (const Job* job = Next()) {
-      auto row = asker_.Ask(*job, cancel_);
+      const auto asked = asker_.Ask(*job, cancel_);
       const std::lock_guard lock(mutex_);
-      if (!row && row.error().code == ErrorCode::kCancelled) {
+      if (!asked) {
         summary_.end = Summary::End::kCancelled;
         return;
       }
-      const Status kept = row ? rows_.Append(*row) : Status(tl::unexpected(row.error()));
+      // The answer is paid for: without a score it is kept, too, for `eval score`.
+      Status kept = rows_.Append(asked->row);
+      if (kept && !asked->scored) {
+        const Error& error = asked->scored.error();
+        kept = MakeError(error.code, "{}; the answer is kept, and `eval score` scores it",
+                         error.message);
+      }
       if (!kept) {
         failure_ = kept.error();
         return;
       }
       ++summary_.asked;
-      budget_.Add(*row);
-      say_(*row);
+      budget_.Add(asked->row);
+      say_(asked->row);
     }
   }
 
@@ -566,6 +580,7 @@ Result<Summary> RunPlan(const EvalPlan& plan, const std::string& folder, const R
   DOSSIER_RETURN_IF_ERROR(CheckPlan(plan));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder));
   DOSSIER_RETURN_IF_ERROR(CheckIsOurs(folder));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, LockRows(folder));
   DOSSIER_RETURN_IF_ERROR(PrepareFolder(plan, folder, old_rows));
   DOSSIER_ASSIGN_OR_RETURN(const auto rows, RowFile::Open(folder + "/rows.jsonl"));
   Asker asker(plan, parts, folder + "/transcripts");
@@ -589,7 +604,9 @@ Result<std::vector<Estimate>> EstimatePlan(const EvalPlan& plan, const RunParts&
     for (std::size_t i = 0; i < count; ++i) {
       // The first, the middle and the last, because sets are ordered by length.
       const std::size_t at = count == 1 ? 0 : i * (tasks.size() - 1) / (count - 1);
-      DOSSIER_ASSIGN_OR_RETURN(const Row row, asker.Ask({&arm, tasks[at], 0}, cancel));
+      DOSSIER_ASSIGN_OR_RETURN(const auto asked, asker.Ask({&arm, tasks[at], 0}, cancel));
+      DOSSIER_RETURN_IF_ERROR(asked.scored);
+      const Row& row = asked.row;
       estimate.calls += static_cast<double>(row.calls);
       estimate.tokens += static_cast<double>(row.tokens.input + row.tokens.output);
       estimate.seconds += row.seconds;

@@ -555,8 +555,13 @@ class RunTest(EvalCase):
         code, _, err = self.run_to_end(*words)
         self.assertEqual(code, 16)
         self.assertIn(f"process {first.pid} writes there", err)
+        for more in (words + ("--new",), ("eval", "score", "o")):  # they would replace the file under it
+            code, _, err = self.run_to_end(*more)
+            self.assertEqual(code, 16, err)
+            self.assertIn(f"process {first.pid} writes there", err)
         release.set()
         self.assertEqual(first.wait(30), 0)
+        self.assertEqual(len(self.rows("o")), 1)
 
     def test_a_budget_ends_a_run_which_goes_on_later(self):  # EVL-68, EVL-A17
         server = self.echo_server()
@@ -569,6 +574,21 @@ class RunTest(EvalCase):
         code, _, err = self.ask_with(server, questions, *words)
         self.assertEqual((code, len(self.rows("o")), len(server.requests)), (0, 6, 6), err)
         self.assertEqual(self.rows("o")[0]["cost_nanousd"], 7000)
+
+    def test_questions_that_an_outage_left_are_asked_again(self):  # EVL-67
+        away = threading.Event()
+        away.set()
+        server = self.serve(lambda handler, body: send(handler, 503, b"{}") if away.is_set()
+                            else reply(handler, body, "n0."))
+        questions = self.questions(6)
+        code, _, err = self.ask_with(server, questions, "--arm", "direct", "--out", "o")
+        self.assertIn("start the same command again", err)
+        self.assertEqual([row["status"] for row in self.rows("o")], ["provider_error"] * 5)
+        away.clear()
+        code, _, err = self.ask_with(server, questions, "--arm", "direct", "--out", "o")
+        self.assertEqual(code, 0, err)
+        last = {row["task"]: row["status"] for row in self.rows("o")}
+        self.assertEqual(sorted(last.values()), ["ok"] * 6)
 
     def test_a_model_that_is_away_ends_the_run_after_five(self):
         server = self.serve(lambda handler, body: send(handler, 503, b"{}"))
@@ -632,6 +652,12 @@ class RunTest(EvalCase):
         code, _, err = self.eval("run", "q.jsonl", "--arm", "direct", "--out", "p", *self.script(["c"]))
         self.assertEqual(code, 3)
         self.assertIn("a number from 0 to 1 is wanted", err)
+        self.assertIn("the answer is kept, and `eval score` scores it", err)
+        row, = self.rows("p")
+        self.assertEqual((row["answer"], row["official"], row["rule"]), ("c", None, "not scored"))
+        self.write("score.py", "print(0.5)")
+        self.assertEqual(self.eval("score", "p")[0], 0)
+        self.assertEqual(self.rows("p")[0]["official"], 0.5)
 
     def test_a_scorer_that_somebody_else_wrote_is_walled_in(self):  # EVL-72
         self.write("n.txt", "word\n")
