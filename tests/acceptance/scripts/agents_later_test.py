@@ -221,6 +221,11 @@ class Tidy(agents_case.AgentsCase):
         run = self.run_until_begun()
         code, out, err = self.dossier("gc", "--older-than", "1ms")  # somebody is at it
         self.assertEqual((code, out), (0, ""), err)
+        self.env["XDG_DATA_HOME"] = str(self.home / "elsewhere")  # whose journal does not know the run
+        code, out, err = self.dossier("gc", "--older-than", "1h")
+        self.assertEqual((code, out), (0, ""), err)
+        self.assertNotEqual([path for path in (self.home / "cache").rglob("w1")], [])
+        self.env["XDG_DATA_HOME"] = str(self.home / "data")
         run.kill()
         run.communicate()
         self.assertNotEqual([path for path in (self.home / "cache").rglob("w1")], [])
