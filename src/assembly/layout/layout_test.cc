@@ -304,6 +304,8 @@ TEST(FindLayoutTest, AnUnknownLayoutNamesTheNearestAndTheFolders) {  // section 
   const auto layout = FindLayout("codign", user.folders());
   EXPECT_THAT(layout,
               FailsWith(ErrorCode::kNotFound, "layout codign: not found (nearest: coding)"));
+  EXPECT_THAT(FindLayout("./codign.yaml", user.folders()),
+              FailsWith(ErrorCode::kConfig, "layout ./codign.yaml: it must be a name, not a path"));
   EXPECT_THAT(layout, FailsWith(ErrorCode::kNotFound, user.folders().overrides[0]));
 }
 

@@ -316,6 +316,12 @@ Status LoadTemplates(const AssetFolders& folders, Layout* layout) {
 
 Result<Layout> FindLayout(std::string_view name, const AssetFolders& folders,
                           std::string_view profile) {
+  if (!StaysInside(name)) {
+    return MakeError(ErrorCode::kConfig,
+                     "layout {}: it must be a name, not a path; your own layout is the file "
+                     "layouts/NAME.yaml in a folder that --layouts-dir names",
+                     name);
+  }
   std::vector<std::string> chain;
   DOSSIER_ASSIGN_OR_RETURN(LayoutFile file, ReadChain(name, folders, profile, &chain));
   DOSSIER_ASSIGN_OR_RETURN(Layout layout, FinishLayout(std::move(file)));
