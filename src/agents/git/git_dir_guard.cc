@@ -32,12 +32,13 @@ std::string ContentOf(const fs::path& path, const struct stat& info) {
 
 }  // namespace
 
-GitDirGuard::GitDirGuard(const Git& git, std::string_view run)
-    : git_(git), own_(fmt::format("{}{}/", kOurRefs, run)) {}
+GitDirGuard::GitDirGuard(const Git& git, std::string_view run, std::string undone)
+    : git_(git), own_(fmt::format("{}{}/", kOurRefs, run)), undone_(std::move(undone)) {}
 
 Result<std::unique_ptr<GitDirGuard>> GitDirGuard::Take(const Git& git, std::string_view run,
+                                                       std::string undone,
                                                        const CancelToken& cancel) {
-  auto guard = std::unique_ptr<GitDirGuard>(new GitDirGuard(git, run));
+  auto guard = std::unique_ptr<GitDirGuard>(new GitDirGuard(git, run, std::move(undone)));
   guard->entries_ = guard->ReadEntries();
   std::uint64_t bytes = 0;
   for (const auto& [path, entry] : guard->entries_) bytes += entry.content.size();
@@ -85,38 +86,63 @@ Result<GitDirGuard::Refs> GitDirGuard::ReadRefs(const CancelToken& cancel) const
   return refs;
 }
 
-Status GitDirGuard::Undo(const std::string& path, const Entry* was) const {
+// Moves what is at `path` below `folder`, and returns its new path; nothing there: an empty one.
+Result<std::string> GitDirGuard::Keep(const std::string& path, const std::string& folder) const {
   const std::string full = fmt::format("{}/{}", git_.folders().common, path);
   struct stat info{};
-  const bool folder = lstat(full.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-  const bool keeps = was && folder && S_ISDIR(was->mode);  // its entries are compared separately
-  if (!keeps) DOSSIER_RETURN_IF_ERROR(RemoveTree(full));
-  if (!was) return {};
+  if (lstat(full.c_str(), &info) != 0) return std::string();
+  const fs::path kept = fs::path(folder) / path;
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(kept.parent_path().string()));
+  if (rename(full.c_str(), kept.c_str()) != 0) return MakeErrnoError(errno, full);
+  return kept.string();
+}
+
+Result<ForeignChange> GitDirGuard::Undo(const std::string& path, const Entry* was,
+                                        const std::string& folder) const {
+  const std::string full = fmt::format("{}/{}", git_.folders().common, path);
+  ForeignChange change{.path = path, .kept = {}};
+  struct stat info{};
+  const bool is_folder = lstat(full.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  const bool stays = was && is_folder && S_ISDIR(was->mode);  // its entries are compared separately
+  if (!stays) {
+    DOSSIER_ASSIGN_OR_RETURN(change.kept, Keep(path, folder));
+  }
+  if (!was) return change;
   if (S_ISDIR(was->mode)) {
     DOSSIER_RETURN_IF_ERROR(MakeFolders(full));
   } else if (S_ISLNK(was->mode)) {
     if (symlink(was->content.c_str(), full.c_str()) != 0) return MakeErrnoError(errno, full);
-    return {};
+    return change;
   } else {
     DOSSIER_RETURN_IF_ERROR(ReplaceFile(full, {was->content}, {}));
   }
   if (chmod(full.c_str(), was->mode & 07777) != 0) return MakeErrnoError(errno, full);
-  return {};
+  return change;
+}
+
+// Returns a folder that no earlier check of this run, or of the run that it resumes, has filled.
+std::string GitDirGuard::FreeFolder() const {
+  std::error_code error;
+  for (int number = 1;; ++number) {
+    std::string folder = fmt::format("{}/{}", undone_, number);
+    if (!fs::exists(folder, error)) return folder;
+  }
 }
 
 Status GitDirGuard::CompareFiles(GuardReport* report) const {
   const Entries now = ReadEntries();
+  const std::string folder = FreeFolder();
   // In path order, so that a folder is restored before its contents.
   for (const auto& [path, was] : entries_) {
     const auto found = now.find(path);
     if (found != now.end() && found->second == was) continue;
-    DOSSIER_RETURN_IF_ERROR(Undo(path, &was));
-    report->foreign.push_back(path);
+    DOSSIER_ASSIGN_OR_RETURN(ForeignChange change, Undo(path, &was, folder));
+    report->foreign.push_back(std::move(change));
   }
   for (const auto& [path, entry] : now) {
     if (entries_.contains(path)) continue;
-    DOSSIER_RETURN_IF_ERROR(Undo(path, nullptr));
-    report->foreign.push_back(path);
+    DOSSIER_ASSIGN_OR_RETURN(ForeignChange change, Undo(path, nullptr, folder));
+    report->foreign.push_back(std::move(change));
   }
   return {};
 }
@@ -131,7 +157,7 @@ bool GitDirGuard::IsAllowed(const std::string& name, const std::string& commit) 
 std::string GitDirGuard::JudgeRefs(const Refs& now, GuardReport* report) const {
   std::string commands;
   const auto put_back = [&](const std::string& name) {
-    report->foreign.push_back(name);
+    report->foreign.push_back({.path = name, .kept = {}});
     const auto was = refs_.find(name);
     commands += was == refs_.end() ? "delete " : "update ";
     commands.append(name).push_back('\0');

@@ -1,12 +1,14 @@
 // Detects and undoes changes that an engine must not make in the repository's git folder: `config`,
 // `hooks/`, `info/`, `objects/info/alternates`, refs under `refs/dossier/`.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const auto guard, GitDirGuard::Take(git, run));
+//   DOSSIER_ASSIGN_OR_RETURN(const auto guard, GitDirGuard::Take(git, run, state.Undone(run)));
 //   … an engine runs …
 //   DOSSIER_ASSIGN_OR_RETURN(const GuardReport report, guard->Check());
 //   if (!report.foreign.empty()) Refuse("git-dir", report.foreign);
 //
 // Files are compared with their state when the guard was taken, and restored before git runs again.
+// Who changed them is not known, and may be the person who works beside the run: so what a file held
+// is moved to a folder of the run, never deleted.
 // A guard belongs to one run and knows the refs that the run wrote. Other runs' refs may come and
 // go; only those that moved are foreign. `info/refs` is left out: git writes it when it packs, and
 // never reads it.
@@ -28,15 +30,24 @@
 
 namespace dossier::agents {
 
+// A change that was undone.
+struct ForeignChange {
+  std::string path;  // "config", "hooks/pre-commit", "refs/dossier/…"
+  std::string kept;  // where the file or folder that was found there is now; empty: there was none
+};
+
 struct GuardReport {
-  std::vector<std::string> foreign;  // "config", "hooks/pre-commit", "refs/dossier/…": undone
+  std::vector<ForeignChange> foreign;
   std::vector<std::string> moved_branches;  // "refs/heads/…", since the last check; not undone
 };
 
 class GitDirGuard {
  public:
-  // Errors: kFailed (git), kIo; kLimit for more than 32 MiB or 10,000 watched files.
+  // What is undone is kept below the folder `undone`, which is made when it is needed and must lie
+  // on the file system of the git folder. Errors: kFailed (git), kIo; kLimit for more than 32 MiB or
+  // 10,000 watched files.
   static Result<std::unique_ptr<GitDirGuard>> Take(const Git& git, std::string_view run,
+                                                   std::string undone,
                                                    const CancelToken& cancel = {});
 
   // Compares, and undoes foreign changes. Errors: kFailed, kIo.
@@ -57,10 +68,13 @@ class GitDirGuard {
   using Entries = std::map<std::string, Entry>;
   using Refs = std::map<std::string, std::string>;
 
-  GitDirGuard(const Git& git, std::string_view run);
+  GitDirGuard(const Git& git, std::string_view run, std::string undone);
   Entries ReadEntries() const;
   Result<Refs> ReadRefs(const CancelToken& cancel) const;
-  Status Undo(const std::string& path, const Entry* was) const;
+  Result<std::string> Keep(const std::string& path, const std::string& folder) const;
+  Result<ForeignChange> Undo(const std::string& path, const Entry* was,
+                             const std::string& folder) const;
+  std::string FreeFolder() const;
   Status CompareFiles(GuardReport* report) const;
   Status CompareRefs(const CancelToken& cancel, GuardReport* report);
   bool IsAllowed(const std::string& name, const std::string& commit) const;
@@ -69,6 +83,7 @@ class GitDirGuard {
 
   const Git git_;
   const std::string own_;  // "refs/dossier/RUN/"
+  const std::string undone_;
   std::mutex mutex_;
   Entries entries_;
   Refs refs_;  // the refs that are allowed

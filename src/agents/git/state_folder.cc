@@ -25,6 +25,10 @@ Result<std::string> StateFolder::Attempt(std::string_view run, std::string_view 
   return Make(fmt::format("runs/{}/{}/{}", run, task, attempt));
 }
 
+std::string StateFolder::Undone(std::string_view run) const {
+  return fmt::format("{}/runs/{}/.git-dir", path_, run);
+}
+
 Result<std::string> StateFolder::Worktrees(std::string_view run) const {
   return Make(fmt::format("runs/{}/.worktrees", run));  // no task has this name
 }

@@ -34,6 +34,8 @@ class StateFolder {
   Result<std::string> Run(std::string_view run) const;
   Result<std::string> Attempt(std::string_view run, std::string_view task, int attempt) const;
   Result<std::string> Worktrees(std::string_view run) const;  // their records
+  // Below it is what a GitDirGuard undid; made by the guard. No task has this name.
+  std::string Undone(std::string_view run) const;
   Result<std::string> Rescued(std::string_view run) const;
 
  private:

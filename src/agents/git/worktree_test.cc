@@ -1,5 +1,8 @@
 #include "agents/git/worktree.h"
 
+#include <fmt/format.h>
+
+#include <set>
 #include <thread>
 
 #include "testing/result_matchers.h"
@@ -10,8 +13,12 @@ namespace {
 
 using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // A git that prints what `script` prints, for cases that no real one here produces.
 std::string FakeGit(const TestRepository& repository, const std::string& script) {
@@ -20,6 +27,8 @@ std::string FakeGit(const TestRepository& repository, const std::string& script)
   chmod(path.c_str(), 0755);
   return path;
 }
+
+std::string UndoneIn(const Git& git) { return git.folders().common + "/dossier/undone"; }
 
 TEST(GitTest, AMissingAnOldAndARefusingGitAreToldApart) {  // section 6
   const TestRepository repository;
@@ -223,7 +232,7 @@ TEST(GitDirGuardTest, ForeignChangesAreFoundAndUndone) {  // REP-34, REP-A20
       "mkdir -p .git/hooks .git/info && touch .git/info/exclude && "
       "echo sample > .git/hooks/sample && chmod 755 .git/hooks/sample");
   const Git git = repository.OpenGit();
-  const auto guard = std::move(*GitDirGuard::Take(git, "run-1"));
+  const auto guard = std::move(*GitDirGuard::Take(git, "run-1", UndoneIn(git)));
   ASSERT_THAT(guard->WriteRef("refs/dossier/run-1/own/1", repository.Head()), Succeeds());
   EXPECT_THAT(guard->Check()->foreign, IsEmpty());
   const std::string state =
@@ -234,16 +243,36 @@ TEST(GitDirGuardTest, ForeignChangesAreFoundAndUndone) {  // REP-34, REP-A20
     repository.Sh(c.line);
     const auto report = guard->Check();
     ASSERT_THAT(report, Succeeds()) << c.line;
-    EXPECT_THAT(report->foreign, ::testing::Contains(c.foreign)) << c.line;
+    EXPECT_THAT(report->foreign, Contains(Field(&ForeignChange::path, c.foreign))) << c.line;
     EXPECT_EQ(repository.Sh(state), before) << c.line;
     EXPECT_THAT(guard->Check()->foreign, IsEmpty()) << c.line;
   }
 }
 
+// The person who works beside a run may have made the change: nothing of it is lost.
+TEST(GitDirGuardTest, WhatIsUndoneIsKept) {  // REP-34
+  const TestRepository repository;
+  repository.Sh("mkdir -p .git/hooks");
+  const Git git = repository.OpenGit();
+  const auto guard = std::move(*GitDirGuard::Take(git, "run-1", UndoneIn(git)));
+  std::vector<std::string> kept;
+  for (const char* text : {"mine", "mine again"}) {
+    repository.Sh(fmt::format("echo '# {}' >> .git/config && echo '{}' > .git/hooks/x", text, text));
+    const GuardReport report = *guard->Check();
+    ASSERT_EQ(report.foreign.size(), 2u);
+    for (const ForeignChange& change : report.foreign) {
+      EXPECT_THAT(repository.Sh("cat " + change.kept), HasSubstr(text)) << change.path;
+      kept.push_back(change.kept);
+    }
+  }
+  EXPECT_EQ(std::set(kept.begin(), kept.end()).size(), 4u);
+  EXPECT_THAT(repository.Sh("cat " + kept[0]), Not(HasSubstr("again")));
+}
+
 TEST(GitDirGuardTest, OtherRunsWorkAndMovedBranchesStay) {  // REP-34
   const TestRepository repository;
   const Git git = repository.OpenGit();
-  const auto guard = std::move(*GitDirGuard::Take(git, "run-1"));
+  const auto guard = std::move(*GitDirGuard::Take(git, "run-1", UndoneIn(git)));
   repository.Sh("git update-ref refs/dossier/run-2/x/1 main && git branch topic");
   GuardReport report = *guard->Check();
   EXPECT_THAT(report.foreign, IsEmpty());

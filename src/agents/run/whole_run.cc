@@ -29,7 +29,9 @@ class Run {
 
   Result<AgentRunResult> Go() {
     DOSSIER_ASSIGN_OR_RETURN(auto guard,
-                             GitDirGuard::Take(setup_.ground().git, log_->run(), ports_.cancel));
+                             GitDirGuard::Take(setup_.ground().git, log_->run(),
+                                               setup_.ground().state.Undone(log_->run()),
+                                               ports_.cancel));
     GuardWatch watch(*guard);
     Work work = MakeWork(watch);
     Schedule schedule(setup_.tasks(), setup_.merged(), LeftOut());

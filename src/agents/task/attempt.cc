@@ -164,12 +164,14 @@ std::string FolderFor(const std::string& worktree, const std::string& cwd) {
 }
 
 // Returns what an engine or a check changed in the git folder, as violations.
-std::vector<Violation> GitDirViolations(const std::vector<std::string>& foreign) {
+std::vector<Violation> GitDirViolations(const std::vector<ForeignChange>& foreign) {
   std::vector<Violation> violations;
-  for (const std::string& path : foreign) {
+  for (const ForeignChange& change : foreign) {
+    const std::string kept =
+        change.kept.empty() ? "" : fmt::format("; what was there is kept as {}", change.kept);
     violations.push_back({.rule = "git-dir",
-                          .path = path,
-                          .value = "changed, and put back",
+                          .path = change.path,
+                          .value = "changed, and put back" + kept,
                           .limit = "engines leave the git folder alone"});
   }
   return violations;
@@ -271,7 +273,7 @@ Result<EngineOutcome> Attempt::Engineer(const Worktree& worktree) {
   result_.moved_branches.insert(result_.moved_branches.end(), seen.moved_branches.begin(),
                                 seen.moved_branches.end());
   DOSSIER_ASSIGN_OR_RETURN(const bool own_git_file, worktree.HadOwnGitFile());
-  if (!own_git_file) foreign_.emplace_back(".git of the worktree");
+  if (!own_git_file) foreign_.push_back({.path = ".git of the worktree", .kept = {}});
   DOSSIER_ASSIGN_OR_RETURN(EngineOutcome outcome, std::move(ran));
   Count(outcome);
   result_.propose_exit = outcome.ExitJson();

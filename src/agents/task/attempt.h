@@ -71,7 +71,7 @@ class Attempt {
   Work& work_;
   const AttemptPlace place_;
   TaskResult& result_;
-  std::vector<std::string> foreign_;  // changes in the git folder
+  std::vector<ForeignChange> foreign_;  // changes in the git folder
 };
 
 // Returns all rules that `patch` violates, including what was found while taking it.

@@ -155,7 +155,7 @@ Result<ReviewOutcome> Review(Work& work, const ReviewRequest& request, const Can
   outcome.verdict = ReadVerdict(evidence);
   if (!seen.foreign.empty()) {
     outcome.verdict = {.kind = Verdict::Kind::kNone,
-                       .reason = "git-dir: " + seen.foreign.front() + " was changed and put back",
+                       .reason = "git-dir: " + seen.foreign.front().path + " was changed and put back",
                        .feedback = {}};
     outcome.foreign = std::move(seen.foreign);
   }

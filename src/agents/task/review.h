@@ -35,7 +35,7 @@ struct ReviewOutcome {
   Verdict verdict;
   EngineOutcome engine;
   std::string token;
-  std::vector<std::string> foreign;  // changes in the git folder; if any, nothing is approved
+  std::vector<ForeignChange> foreign;  // changes in the git folder; if any, nothing is approved
 };
 
 // Errors: kTooLong (the patch does not fit the reviewer's model), and those of engines, git and the

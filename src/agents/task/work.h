@@ -59,7 +59,8 @@ class GuardWatch {
 
   std::uint64_t Begin() const { return foreign_count_; }
   struct Seen {
-    std::vector<std::string> foreign, moved_branches;
+    std::vector<ForeignChange> foreign;
+    std::vector<std::string> moved_branches;
   };
   // Returns what became foreign since `begin`. Errors: as GitDirGuard::Check.
   Result<Seen> End(std::uint64_t begin);
@@ -69,7 +70,7 @@ class GuardWatch {
   GitDirGuard& guard_;
   std::mutex mutex_;
   std::atomic<std::uint64_t> foreign_count_ = 0;
-  std::vector<std::string> foreign_;  // all that was found, in order
+  std::vector<ForeignChange> foreign_;  // all that was found, in order
 };
 
 struct Work {

@@ -182,6 +182,7 @@ TEST(Stored, LoadsWhatAHandLeft) {
       {R"("context": {"mode": "static", "offset": 1, "length": 2})", "was edited"},
       {R"("context": {"mode": "static", "system_sha256": "00"})", "was edited"},
       {R"("dossier": {"compaction": [{"id": 1, "from": 0, "to": 9}]})", "are not there"},
+      {R"("dossier": {"compaction": [{"id": 1, "from": 0, "to": 0}]})", "the system message"},
   };
   for (const auto& [metadata, reason] : kEdited) {
     const auto stored = ReadStored(Parsed(

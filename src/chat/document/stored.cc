@@ -121,9 +121,10 @@ Status ReadDossier(const Json& dossier, std::size_t message_count, Stored* store
   DOSSIER_ASSIGN_OR_RETURN(const auto compaction, ListAt(dossier, "compaction"));
   for (const Json& record : compaction) {
     DOSSIER_ASSIGN_OR_RETURN(CompactionRecord read, ReadCompaction(record));
-    if (read.from > read.to || read.to >= message_count) {
+    if (read.from < stored->HistoryBegin() || read.from > read.to || read.to >= message_count) {
       stored->warnings.push_back(fmt::format(
-          "compaction {} of conversation {} covers messages that are not there and does not count; "
+          "compaction {} of conversation {} covers messages that are not there, or the system "
+          "message, and does not count; "
           "to remove it, run: dossier conversations repair {}",
           read.id, stored->id, stored->id));
       continue;

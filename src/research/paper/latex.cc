@@ -268,14 +268,14 @@ std::string FigureOf(std::string_view argument, std::span<const std::string> fig
 
 namespace {
 
-struct MachineFacts {
+struct FigureEnvironment {
   std::size_t begin = 0, end = 0;  // bytes, with \begin and \end
   std::vector<LatexUse> uses;      // commands inside it
 };
 
 // Returns the outermost figure environments, including two-column ones.
-std::vector<MachineFacts> FigureEnvironments(std::string_view tex) {
-  std::vector<MachineFacts> found;
+std::vector<FigureEnvironment> FigureEnvironments(std::string_view tex) {
+  std::vector<FigureEnvironment> found;
   const std::string clean = WithoutComments(tex);
   bool inside = false;
   for (LatexUse& use : ScanLatex(clean)) {
@@ -306,7 +306,7 @@ bool RefersTo(std::string_view paragraph, std::string_view label) {
 std::vector<PaperFigure> FiguresOf(std::string_view tex) {
   std::vector<PaperFigure> figures;
   const std::string clean = WithoutComments(tex);
-  for (const MachineFacts& environment : FigureEnvironments(tex)) {
+  for (const FigureEnvironment& environment : FigureEnvironments(tex)) {
     PaperFigure figure;
     for (const LatexUse& use : environment.uses) {
       if (use.command == "includegraphics") figure.images.push_back(use.argument);
@@ -330,7 +330,7 @@ std::string WithoutFigure(std::string_view tex, std::string_view image) {
   const std::string name(image);
   const std::span<const std::string> names(&name, 1);
   std::string kept(tex);
-  std::vector<MachineFacts> environments = FigureEnvironments(tex);
+  std::vector<FigureEnvironment> environments = FigureEnvironments(tex);
   for (auto environment = environments.rbegin(); environment != environments.rend();
        ++environment) {
     std::vector<const LatexUse*> images;
