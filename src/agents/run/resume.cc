@@ -68,7 +68,7 @@ Status ReturnTasks(const RunGround& ground, const RunProgress& progress) {
     const bool open = state.stage != TaskProgress::Stage::kFinished &&
                       state.stage != TaskProgress::Stage::kNotStarted &&
                       state.stage != TaskProgress::Stage::kMerged;
-    if (!open) continue;
+    if (!open || !task.queued) continue;
     const std::string claimed = PathInQueue(task.file, Queue::kCurrent).value_or(task.file);
     DOSSIER_RETURN_IF_ERROR(MoveTask(ground.root, claimed, Queue::kPending));
   }

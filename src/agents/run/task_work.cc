@@ -428,6 +428,7 @@ Status TaskWork::Refuse(const AttemptEnd& end) {
 
 // A new file of the same name may appear while the task is worked on: only the claimed one moves.
 Status TaskWork::MoveFile(Queue queue) {
+  if (!task_.queued) return {};
   DOSSIER_ASSIGN_OR_RETURN(file_, MoveTask(work_.root, file_, queue));
   return {};
 }

@@ -28,10 +28,9 @@ class Run {
         started_(NowMillis()) {}
 
   Result<AgentRunResult> Go() {
-    DOSSIER_ASSIGN_OR_RETURN(auto guard,
-                             GitDirGuard::Take(setup_.ground().git, log_->run(),
-                                               setup_.ground().state.Undone(log_->run()),
-                                               ports_.cancel));
+    DOSSIER_ASSIGN_OR_RETURN(
+        auto guard, GitDirGuard::Take(setup_.ground().git, log_->run(),
+                                      setup_.ground().state.Undone(log_->run()), ports_.cancel));
     GuardWatch watch(*guard);
     Work work = MakeWork(watch);
     Schedule schedule(setup_.tasks(), setup_.merged(), LeftOut());

@@ -29,6 +29,7 @@ JsonObject TaskToJson(const Task& task) {
     out[name] = JsonArray((task.*field).begin(), (task.*field).end());
   }
   out["priority"] = task.priority;
+  if (task.queued) out["queued"] = true;
   return out;
 }
 
@@ -46,12 +47,14 @@ Task TaskFromJson(const Json& json) {
     }
   }
   task.priority = FindInt(json, "priority").value_or(task.priority);
+  task.queued = FindBool(json, "queued").value_or(false);
   return task;
 }
 
 std::string TaskDigest(const Task& task) {
   Task plain = task;
   plain.file.clear();
+  plain.queued = false;
   return Sha256Hex(ToJson(Json(TaskToJson(plain))));
 }
 

@@ -219,7 +219,7 @@ class Loader {
   Status LoadOne(const std::string& file, const std::string& stem) {
     DOSSIER_ASSIGN_OR_RETURN(const DataFile data, ReadDataFile(root_, file));
     AddWarnings(data);
-    Add(data.value, {data, ""}, "", stem);
+    Add(data.value, {data, ""}, "", stem, From::kQueue);
     return {};
   }
 
@@ -233,13 +233,15 @@ class Loader {
     list_.completed.push_back(std::move(draft.task.id));
   }
 
+  enum class From { kList, kQueue };
+
   // `where` names the task in messages; its id is added if it has one.
-  void Add(const Json& item, const DataPlace& at, std::string where,
-           const std::string& default_id) {
+  void Add(const Json& item, const DataPlace& at, std::string where, const std::string& default_id,
+           From from = From::kList) {
     if (const Json* id = Find(item, "id"); id && (id->is_string() || id->is_int64())) {
       where = fmt::format("{} ({})", where.empty() ? "task" : where, Shown(IdText(*id)));
     }
-    Draft draft{.task = {.id = default_id, .file = at.file.file}};
+    Draft draft{.task = {.id = default_id, .file = at.file.file, .queued = from == From::kQueue}};
     const Status read =
         ReadJsonFields<Draft>(item, where, kTaskFields, UnknownKeys::kRefused, &draft, &at);
     if (!read) {
@@ -254,8 +256,8 @@ class Loader {
   }
 
   // `place` returns the place of the task.
-  template <typename Place>
-  void Keep(Task task, Place place) {
+  template <typename Where>
+  void Keep(Task task, Where place) {
     if (task.id.empty() || task.summary.empty()) {
       problems_.push_back(task.id.empty()
                               ? fmt::format("{}: has no id, a name of its own", place())

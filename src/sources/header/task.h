@@ -37,6 +37,7 @@ struct Task {
   std::string cwd = ".";
   // The file it was read from, relative to the root; for a folder queue, the file of this one task.
   std::string file;
+  bool queued = false;  // `file` is in a folder queue, holds this task alone, and moves with it
 
   bool operator==(const Task&) const = default;
 };

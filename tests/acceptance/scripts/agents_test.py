@@ -252,6 +252,15 @@ class Queue(agents_case.AgentsCase):
         self.assertTrue((self.repo / "tasks/pending/bad.json").exists())
         self.assertEqual(list((self.repo / "tasks/current").iterdir()), [])
 
+    def test_a_list_in_a_folder_of_a_queue_stays(self):  # REP-31: its other tasks would go with it
+        (self.repo / "config/tasks.json").unlink()
+        self.engineer("mkdir -p src; echo x > src/$1.txt")
+        tasks = [{"id": name, "summary": "x"} for name in ("one", "two")]
+        self.put("tasks/pending/list.json", json.dumps(tasks))
+        self.commit()
+        self.assertEqual(self.run_agents("--tasks", "tasks/pending/list.json", "--only", "one")[0], 0)
+        self.assertEqual(json.loads((self.repo / "tasks/pending/list.json").read_text()), tasks)
+
     def test_many_tasks_and_workers_merge_each_once(self):  # REP-A23; $DOSSIER_TEST_TASKS of them
         count = int(os.environ.get("DOSSIER_TEST_TASKS", "16"))
         self.tasks(*[{"id": f"t{n}", "summary": "x"} for n in range(count)])
