@@ -57,7 +57,7 @@ Status CopyAndSync(const std::string& from, const std::string& to) {
   return {};
 }
 
-Status AppendTurn(const chat::Store& store, const chat::Loaded& seen) {
+Status AppendTurn(const chat::ConversationStore& store, const chat::Loaded& seen) {
   using chat::TurnSave;
   const TurnSave save{.kind = TurnSave::Kind::kAppend, .user = Content(1)};
   chat::FinishedTurn turn{.now = store.Now()};
@@ -86,7 +86,7 @@ Status RunConversationBench(const std::string& folder) {
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
   const std::string path = fmt::format("{}/{}.json", folder, kId);
   DOSSIER_RETURN_IF_ERROR(WriteConversation(path));
-  const chat::Store store(folder);
+  const chat::ConversationStore store(folder);
   const std::int64_t before = PeakBytes();
   Cost append, copy;
   {

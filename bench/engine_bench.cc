@@ -7,10 +7,10 @@
 namespace dossier::bench {
 namespace {
 
+using ask::AskRequest;
 using ask::ContextSet;
 using ask::Engine;
 using ask::Outcome;
-using ask::Request;
 
 constexpr int kCompletions = 60;
 constexpr int kBatches = 5;
@@ -103,7 +103,7 @@ class Bench {
 
   Status Ask(Engine& engine, std::shared_ptr<const ContextSet> context, std::string_view expected,
              ask::Forcing forcing = ask::Forcing::kFull) {
-    Request request{.question = "Which word comes first?", .context = std::move(context)};
+    AskRequest request{.question = "Which word comes first?", .context = std::move(context)};
     request.mode = ask::Mode::kRecursive;
     request.profile = ask::Profile::kLarge;
     request.forcing = forcing;

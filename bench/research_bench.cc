@@ -173,7 +173,7 @@ Status RunLong(RunRig& rig) {
 
 // Every row of the journal, as any program would read it.
 Status ReadPlainly(const std::string& folder) {
-  const std::string path = fmt::format("{}/{}", folder, research::RunLog::kFile);
+  const std::string path = fmt::format("{}/{}", folder, research::ResearchLog::kFile);
   DOSSIER_ASSIGN_OR_RETURN(store::Database db,
                            store::Database::Open(path, {.file = store::FileMode::kExisting}));
   DOSSIER_ASSIGN_OR_RETURN(

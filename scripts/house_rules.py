@@ -29,12 +29,7 @@ TOLERANCE_READ = {"src/ask/reply/bare_answer.cc": 4, "src/ask/reply/extraction.c
 SIZE = re.compile(r"\bProfile::k(?:Small|Large)\b|\.profile == \"(?:small|large)\"")
 TOLERANCE = re.compile(r"ModelSize::k(?:Small|Large)\b")
 
-# Header comments that do not say in which thread a thing may be used; the list only gets shorter.
-NO_THREADS_SAID = {"src/ask/loop/direct.h", "src/ask/policy/offer.h"}
-
-# Type names that headers of two rooms still declare; the list only gets shorter. A name that has a row for
-# each of its meanings in the glossary needs no place here.
-TWO_MEANINGS = set("CallLog Caller Context Field Limits Line Mode Part Request RunLog Store".split())
+# A type name that headers of two rooms declare has a row for each of its meanings here.
 GLOSSARY = "docs/glossary.md"
 TYPE = re.compile(r"^(?:enum class|enum|struct|class) (?:\[\[\w+\]\] )?(\w+)\b(?! *;)[^;{]*\{|^using (\w+) =", re.M)
 
@@ -121,10 +116,8 @@ def header_comments(rooms):
         if len(first.split()) < 3 or not first.endswith("."):
             yield f"{name} does not begin with a sentence that says what it is for"
         says_threads = re.search(r"hread-safety|any thread", text)
-        if not says_threads and name not in NO_THREADS_SAID:
+        if not says_threads:
             yield f"{name} does not say in which threads it may be used (Thread-safety: …)"
-        if says_threads and name in NO_THREADS_SAID:
-            yield f"{name} says its threads now: take it off NO_THREADS_SAID in scripts/house_rules.py"
 
 
 def glossary_rows(rooms):
@@ -146,11 +139,9 @@ def two_meanings(rooms):
     clashes = {name: where for name, where in users.items() if len(where) > 1}
     for name, where in sorted(clashes.items()):
         term = re.sub(r"(?<!^)(?=[A-Z])", " ", name).lower()
-        if rows[term] < len(where) and name not in TWO_MEANINGS:
+        if rows[term] < len(where):
             yield (f"{name} is declared in {' and '.join(sorted(where))}: two names, "
                    f"or a row for each meaning in {GLOSSARY}")
-    for name in sorted(TWO_MEANINGS - set(clashes)):
-        yield f"{name} has one meaning now: take it off TWO_MEANINGS in scripts/house_rules.py"
 
 
 class Graph:

@@ -158,7 +158,7 @@ struct ChatRig : BlockSource, ChatTool, ChatEvents {
   }
 
   TempFolder temp = *TempFolder::Make();
-  Store store{temp.path() + "/conversations"};
+  ConversationStore store{temp.path() + "/conversations"};
   std::shared_ptr<store::Journal> journal;
   std::vector<DeclaredCommand> commands;
   std::vector<ListedClient::Answer> answers;

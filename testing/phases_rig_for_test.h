@@ -111,8 +111,9 @@ class PhasesTest : public ::testing::Test {
   // As a new process does.
   void OpenLog() {
     log_.reset();
-    auto log = Exists(Path(RunLog::kFile)) ? RunLog::Reopen(folder_->path(), SystemClock(), {})
-                                           : RunLog::Start(folder_->path(), {}, SystemClock(), {});
+    auto log = Exists(Path(ResearchLog::kFile))
+                   ? ResearchLog::Reopen(folder_->path(), SystemClock(), {})
+                   : ResearchLog::Start(folder_->path(), {}, SystemClock(), {});
     ASSERT_THAT(log, dossier::testing::Succeeds());
     log_ = std::move(*log);
   }
@@ -167,7 +168,7 @@ class PhasesTest : public ::testing::Test {
   std::shared_ptr<CommandScript> script_ = std::make_shared<CommandScript>();
   ScriptedOptions options_;
   std::unique_ptr<memory::Store> memory_;
-  std::unique_ptr<RunLog> log_;
+  std::unique_ptr<ResearchLog> log_;
 };
 
 }  // namespace dossier::research

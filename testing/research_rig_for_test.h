@@ -102,7 +102,7 @@ inline std::string WrittenPaper() {
 class ResearchRig {
  public:
   ResearchRig() {
-    auto started = RunLog::Start(folder(), {{"idea", "Sorting"}}, SystemClock(), {});
+    auto started = ResearchLog::Start(folder(), {{"idea", "Sorting"}}, SystemClock(), {});
     EXPECT_TRUE(started) << started.error().message;
     log = *std::move(started);
     services = {.config = &config,
@@ -137,7 +137,7 @@ class ResearchRig {
   RunConfig config;
   FakeCaller caller;
   std::shared_ptr<CommandScript> script = std::make_shared<CommandScript>();
-  std::unique_ptr<RunLog> log;
+  std::unique_ptr<ResearchLog> log;
   Services services;
   RunResults results;
 

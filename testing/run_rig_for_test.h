@@ -99,7 +99,7 @@ class RunRig {
   Result<RunOutcome> Resume() { return Run(Order(RunOrder::Mode::kResume), CancelToken()); }
 
   std::vector<store::Event> Events() const {
-    const auto log = RunLog::Reopen(folder_, clock_, {});
+    const auto log = ResearchLog::Reopen(folder_, clock_, {});
     return log ? (*log)->Events().value() : std::vector<store::Event>();
   }
   std::vector<std::string> EventsOf(std::string_view type, std::string_view field) const {
@@ -112,7 +112,7 @@ class RunRig {
   }
   // As they were finished.
   std::vector<Node> Nodes() const {
-    const auto log = RunLog::Reopen(folder_, clock_, {});
+    const auto log = ResearchLog::Reopen(folder_, clock_, {});
     std::vector<Node> nodes;
     const std::vector<store::Event> events = (*log)->Events().value();
     for (const store::Event& event : events) {

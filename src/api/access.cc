@@ -116,7 +116,7 @@ driver::BoundModel ChatModelOf(const Model::Impl& model) {
 
 sandbox::PoolOptions PoolOptionsOf(const SandboxOptions& options) {
   const bool strict = options.isolation == SandboxOptions::Isolation::kStrict;
-  return {.mode = strict ? sandbox::Mode::kStrict : sandbox::Mode::kDegraded,
+  return {.mode = strict ? sandbox::IsolationMode::kStrict : sandbox::IsolationMode::kDegraded,
           .worker_path = options.worker,
           .read_folders = options.read_folders};
 }

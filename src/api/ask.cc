@@ -118,9 +118,9 @@ ask::Mode ModeOf(AskOptions::Mode mode) {
   return ask::Mode::kAuto;
 }
 
-ask::Request RequestOf(std::string_view question, const AskOptions& options,
-                       const Model::Impl& model) {
-  ask::Request request{.question = std::string(question), .mode = ModeOf(options.mode)};
+ask::AskRequest RequestOf(std::string_view question, const AskOptions& options,
+                          const Model::Impl& model) {
+  ask::AskRequest request{.question = std::string(question), .mode = ModeOf(options.mode)};
   request.limits.calls = options.max_calls;
   request.limits.depth = options.max_depth;
   request.limits.tokens = options.max_tokens;
@@ -130,7 +130,7 @@ ask::Request RequestOf(std::string_view question, const AskOptions& options,
   request.cell = LimitsOf(options.sandbox);
   request.temperature = options.temperature ? options.temperature : model.temperature;
   request.seed = options.seed.value_or(SystemEntropy() >> 1);
-  if (options.seed) request.seed_from = ask::Request::Seed::kGiven;
+  if (options.seed) request.seed_from = ask::AskRequest::Seed::kGiven;
   if (const Memory::Impl* memory = MemoryAccess::Of(options.memory)) {
     request.memory.store = memory->store;
     request.memory.branch = memory->branch;
@@ -271,7 +271,7 @@ Result<Answer> Ask(std::string_view question, const std::vector<Context>& contex
   DOSSIER_RETURN_IF_ERROR(CheckAskOptions(question, options));
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, app::LoadOwnConfig());
   DOSSIER_ASSIGN_OR_RETURN(const Records records, OpenRecords(options.runs_folder));
-  ask::Request request = RequestOf(question, options, *model);
+  ask::AskRequest request = RequestOf(question, options, *model);
   DOSSIER_ASSIGN_OR_RETURN(request.requirements, RequirementsOf(options));
   DOSSIER_ASSIGN_OR_RETURN(request.tools, ToolsOf(options.tools));
   DOSSIER_ASSIGN_OR_RETURN(request.media, MediaOf(options.media, options.cancel));

@@ -59,7 +59,7 @@ struct Conversation::Impl {
 
   explicit Impl(std::string folder) : store(std::move(folder)) {}
 
-  chat::Store store;
+  chat::ConversationStore store;
   std::string id, system;
   config::Config config;
   driver::BoundModel model;

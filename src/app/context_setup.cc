@@ -49,7 +49,7 @@ sources::VariableInput VariablesOf(const ContextWish& wish, const config::Config
     auto& value = input.declared[variable.name];
     if (variable.value) value = ValueOf(*variable.value);
   }
-  if (config.mode == config::Mode::kCompat) input.rules = sources::CommandRules::kCompat;
+  if (config.mode == config::CompatMode::kCompat) input.rules = sources::CommandRules::kCompat;
   return input;
 }
 

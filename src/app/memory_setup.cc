@@ -74,12 +74,12 @@ Result<memory::StoreOptions> StoreOptionsOf(const MemoryConfig& memory,
   return options;
 }
 
-memory::CallLog CallLogOf(const MemoryConfig& memory, const std::string& store,
-                          std::shared_ptr<const Clock> clock) {
-  return memory::CallLog({.path = memory::CallLogPath(store),
-                          .max_chars = memory.log_max_chars,
-                          .redaction = memory.redaction,
-                          .clock = std::move(clock)});
+memory::MemoryCallLog CallLogOf(const MemoryConfig& memory, const std::string& store,
+                                std::shared_ptr<const Clock> clock) {
+  return memory::MemoryCallLog({.path = memory::CallLogPath(store),
+                                .max_chars = memory.log_max_chars,
+                                .redaction = memory.redaction,
+                                .clock = std::move(clock)});
 }
 
 bool IsOn(const MemoryWish& wish, const MemoryConfig& config) {
@@ -104,19 +104,19 @@ Result<PromptMemory> OpenPromptMemory(const MemoryWish& wish, const config::Conf
     memory.consolidate_from = memory.config.consolidation_trigger;
   }
   if (memory.config.log_enabled && need == MemoryNeed::kWritten) {
-    memory.calls = std::make_shared<const memory::CallLog>(CallLogOf(memory.config, path));
+    memory.calls = std::make_shared<const memory::MemoryCallLog>(CallLogOf(memory.config, path));
   }
   return memory;
 }
 
 namespace {
 
-using assembly::Field;
 using assembly::FieldPlace;
 using assembly::Into;
 using assembly::ReadFlag;
 using assembly::ReadString;
 using assembly::ReadWordOf;
+using assembly::YamlField;
 using memory::Redaction;
 using memory::StoreLimits;
 
@@ -149,7 +149,7 @@ Status ReadThreshold(const FieldPlace& at, StoreLimits* out) {
   return assembly::ReadNumber(at, 0, 1, &(out->*kField));
 }
 
-constexpr Field<StoreLimits> kThresholds[] = {
+constexpr YamlField<StoreLimits> kThresholds[] = {
     {"medium", ReadThreshold<&StoreLimits::pressure_medium>},
     {"high", ReadThreshold<&StoreLimits::pressure_high>},
     {"critical", ReadThreshold<&StoreLimits::pressure_critical>},
@@ -168,7 +168,7 @@ Status ReadThresholds(const FieldPlace& at, MemoryConfig* out) {
                              limits.pressure_critical));
 }
 
-constexpr Field<MemoryConfig> kFields[] = {
+constexpr YamlField<MemoryConfig> kFields[] = {
     {"enabled", Into<ReadFlag, &MemoryConfig::enabled>},
     {"core_max_chars", ReadChars<&StoreLimits::core_max_chars, 1>},
     {"core_protected_max_chars", ReadChars<&StoreLimits::core_protected_max_chars, 0>},

@@ -68,8 +68,8 @@ Result<memory::StoreOptions> StoreOptionsOf(const MemoryConfig& memory,
                                             const config::Config& config, std::string path);
 
 // Returns memory_calls.jsonl next to `store`.
-memory::CallLog CallLogOf(const MemoryConfig& memory, const std::string& store,
-                          std::shared_ptr<const Clock> clock = SystemClock());
+memory::MemoryCallLog CallLogOf(const MemoryConfig& memory, const std::string& store,
+                                std::shared_ptr<const Clock> clock = SystemClock());
 
 // The memory for prompts of a run or a conversation: on or off, and its opened store.
 struct MemoryWish {
@@ -82,7 +82,7 @@ struct PromptMemory {
   std::shared_ptr<memory::Store> store;  // null: off
   std::string branch;                    // as in the wish
   std::optional<memory::PressureLevel> consolidate_from;
-  std::shared_ptr<const memory::CallLog> calls;  // null: off, or only looked at
+  std::shared_ptr<const memory::MemoryCallLog> calls;  // null: off, or only looked at
   MemoryConfig config;
 };
 

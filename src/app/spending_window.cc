@@ -30,7 +30,7 @@ Result<ask::WindowRest> RestOfWindow(const config::SpendingLimits& configured,
 }
 
 Status ApplyWindow(const config::SpendingLimits& configured, store::Journal& journal,
-                   ask::Limits* limits) {
+                   ask::AskLimits* limits) {
   DOSSIER_ASSIGN_OR_RETURN(const ask::WindowRest rest, RestOfWindow(configured, journal));
   if (rest.calls) limits->calls = std::min(limits->calls, *rest.calls);
   Lower(&limits->tokens, rest.tokens);

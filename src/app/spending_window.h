@@ -24,7 +24,7 @@ Result<ask::WindowRest> RestOfWindow(const config::SpendingLimits& configured,
 
 // Lowers the limits of a run to that rest. Errors: the same.
 Status ApplyWindow(const config::SpendingLimits& configured, store::Journal& journal,
-                   ask::Limits* limits);
+                   ask::AskLimits* limits);
 
 }  // namespace dossier::app
 

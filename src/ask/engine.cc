@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kMemoryShare = 8;  // maximum part of the window, besides memory_budget_chars
 
 // The prompts and checks for small models are about Python.
-Profile ResolveProfile(const Request& request, const EngineOptions& options) {
+Profile ResolveProfile(const AskRequest& request, const EngineOptions& options) {
   if (request.profile != Profile::kAuto) return request.profile;
   if (options.pool_options.dialect != sandbox::Dialect::kPython) return Profile::kLarge;
   return options.root.entry.capability.profile == "small" ? Profile::kSmall : Profile::kLarge;
@@ -39,7 +39,7 @@ std::optional<Demand> DemandOf(CitationCheck check) {
 }
 
 // Returns the request with the requirement that its citation check stands for.
-Request WithEvidence(Request request) {
+AskRequest WithEvidence(AskRequest request) {
   if (const auto demand = DemandOf(request.citations)) {
     request.requirements.push_back(RequireEvidence(*demand, request.question, request.context));
   }
@@ -64,7 +64,7 @@ Result<CallEstimate> EstimateReading(const RunState& run) {
 }
 
 // The loop reserves what its closing request needs (CallLoop::KeepClosing).
-model::LedgerLimits MakeLimits(const Limits& limits, const Clock& clock) {
+model::LedgerLimits MakeLimits(const AskLimits& limits, const Clock& clock) {
   model::LedgerLimits out;
   out.calls = limits.calls;
   out.tokens = limits.tokens;
@@ -74,7 +74,7 @@ model::LedgerLimits MakeLimits(const Limits& limits, const Clock& clock) {
 }
 
 // Reports time in seconds, cost in US dollars.
-void AddLedgerLimits(const model::Ledger& ledger, const Limits& given, Millis elapsed,
+void AddLedgerLimits(const model::Ledger& ledger, const AskLimits& given, Millis elapsed,
                      std::vector<LimitHit>* hits) {
   const auto part = [](std::int64_t number, double whole) {
     return Json(static_cast<double>(number) / whole);
@@ -142,27 +142,28 @@ class Engine::Impl {
   }
 
   // `how` is null for a new run.
-  Result<Outcome> Run(const Request& request, const CancelToken& cancel, EventSink& events,
+  Result<Outcome> Run(const AskRequest& request, const CancelToken& cancel, EventSink& events,
                       const Continuation* how);
-  Result<Plan> DryRun(const Request& request, const CancelToken& cancel);
+  Result<Plan> DryRun(const AskRequest& request, const CancelToken& cancel);
 
  private:
-  Status CheckMedia(const Request& request) const;
-  Result<PromptBook> Prompts(const Request& request);
-  Result<std::vector<std::string>> ReadUserSections(const Request& request,
+  Status CheckMedia(const AskRequest& request) const;
+  Result<PromptBook> Prompts(const AskRequest& request);
+  Result<std::vector<std::string>> ReadUserSections(const AskRequest& request,
                                                     const CancelToken& cancel,
                                                     PromptBook* prompts) const;
-  Result<std::shared_ptr<Replay>> ReadRecord(const Request& request, const Continuation& how) const;
+  Result<std::shared_ptr<Replay>> ReadRecord(const AskRequest& request,
+                                             const Continuation& how) const;
   // State that all calls of a run share.
   struct Shared {
     const PromptBook& prompts;
     model::Ledger& ledger;
-    RunLog& log;
+    AskLog& log;
     driver::Caller& caller;
     CallTree& tree;
     SpendGuard& guard;
   };
-  RunState MakeState(const EngineOptions& options, const Request& request, const Shared& shared,
+  RunState MakeState(const EngineOptions& options, const AskRequest& request, const Shared& shared,
                      CancelToken cancel) const;
   Result<sandbox::Pool*> GetPool();
   std::unique_ptr<BegunSession> BeginCode(const RunState& run);
@@ -180,7 +181,7 @@ class Engine::Impl {
 };
 
 // Reads what a user's layouts add to the prompts, once per run, so that all its prompts agree.
-Result<std::vector<std::string>> Engine::Impl::ReadUserSections(const Request& request,
+Result<std::vector<std::string>> Engine::Impl::ReadUserSections(const AskRequest& request,
                                                                 const CancelToken& cancel,
                                                                 PromptBook* prompts) const {
   return prompts->ReadUserSections({.makers = options_.makers,
@@ -190,7 +191,7 @@ Result<std::vector<std::string>> Engine::Impl::ReadUserSections(const Request& r
 }
 
 // Reads and checks the record: the run may continue with this request.
-Result<std::shared_ptr<Replay>> Engine::Impl::ReadRecord(const Request& request,
+Result<std::shared_ptr<Replay>> Engine::Impl::ReadRecord(const AskRequest& request,
                                                          const Continuation& how) const {
   if (!options_.journal) return MakeError(ErrorCode::kInvalidArgument, "resume needs a journal");
   DOSSIER_ASSIGN_OR_RETURN(auto replay, Replay::Read(*options_.journal, how.run));
@@ -202,7 +203,7 @@ Result<std::shared_ptr<Replay>> Engine::Impl::ReadRecord(const Request& request,
   return replay;
 }
 
-RunState Engine::Impl::MakeState(const EngineOptions& options, const Request& request,
+RunState Engine::Impl::MakeState(const EngineOptions& options, const AskRequest& request,
                                  const Shared& shared, CancelToken cancel) const {
   return {.options = options,
           .request = request,
@@ -220,7 +221,7 @@ RunState Engine::Impl::MakeState(const EngineOptions& options, const Request& re
           .max_subcall_chars = SubcallChars(options_.sub)};
 }
 
-Result<PromptBook> Engine::Impl::Prompts(const Request& request) {
+Result<PromptBook> Engine::Impl::Prompts(const AskRequest& request) {
   const PromptStyle style{ResolveProfile(request, options_), request.limits.depth,
                           options_.pool_options.dialect};
   std::lock_guard lock(mutex_);
@@ -240,7 +241,7 @@ Result<sandbox::Pool*> Engine::Impl::GetPool() {
 }
 
 void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
-  const Request& request = run.request;
+  const AskRequest& request = run.request;
   JsonObject started{{"question", request.question},
                      {"argv", request.argv},
                      {"folder", request.folder},
@@ -321,7 +322,7 @@ void Engine::Impl::KeepAnswer(RunState& run, const CallResult& result) const {
 
 // Images that no model will be shown are the caller's mistake. A continued run was checked when it
 // started.
-Status Engine::Impl::CheckMedia(const Request& request) const {
+Status Engine::Impl::CheckMedia(const AskRequest& request) const {
   if (request.media.empty()) return {};
   DOSSIER_RETURN_IF_ERROR(CheckNamesDiffer(request.media));
   if (request.mode == Mode::kDirect) {
@@ -340,7 +341,7 @@ Status Engine::Impl::CheckMedia(const Request& request) const {
   return CheckSomeTakesImages(asked);
 }
 
-Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& cancel,
+Result<Outcome> Engine::Impl::Run(const AskRequest& request, const CancelToken& cancel,
                                   EventSink& events, const Continuation* how) {
   if (!how) {
     DOSSIER_RETURN_IF_ERROR(CheckMedia(request));
@@ -379,8 +380,8 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
       ledger.SetDeadline(options_.clock->Now() + left);
     });
   }
-  RunLog log(options_.journal, events, options_.clock, replay,
-             compared ? RunLog::Writes::kNot : RunLog::Writes::kAll);
+  AskLog log(options_.journal, events, options_.clock, replay,
+             compared ? AskLog::Writes::kNot : AskLog::Writes::kAll);
   // The deadline of the run cancels requests in flight and interrupts code.
   CancelSource stop(cancel);
   driver::Caller caller(ledger, options_.clock);
@@ -521,7 +522,7 @@ void Engine::Impl::Fill(RunState& run, CallResult result, const Replay* replay, 
   outcome->warnings = run.log.warnings();
 }
 
-Result<Plan> Engine::Impl::DryRun(const Request& request, const CancelToken& cancel) {
+Result<Plan> Engine::Impl::DryRun(const AskRequest& request, const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(CheckMedia(request));
   DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts(request));
   DOSSIER_ASSIGN_OR_RETURN(std::vector<std::string> told,
@@ -530,7 +531,7 @@ Result<Plan> Engine::Impl::DryRun(const Request& request, const CancelToken& can
   class Nobody final : public EventSink {
     void OnEvent(const store::Event&) override {}
   } nobody;
-  RunLog log(nullptr, nobody, options_.clock);
+  AskLog log(nullptr, nobody, options_.clock);
   driver::Caller caller(ledger, options_.clock);
   SpendGuard guard({}, ledger);
   CallTree tree(0, {});  // no code runs
@@ -565,16 +566,17 @@ Result<Plan> Engine::Impl::DryRun(const Request& request, const CancelToken& can
 Engine::Engine(EngineOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 Engine::~Engine() = default;
 
-Result<Outcome> Engine::Run(const Request& request, const CancelToken& cancel, EventSink& events) {
+Result<Outcome> Engine::Run(const AskRequest& request, const CancelToken& cancel,
+                            EventSink& events) {
   return impl_->Run(WithEvidence(request), cancel, events, nullptr);
 }
 
-Result<Outcome> Engine::Resume(const Continuation& how, const Request& request,
+Result<Outcome> Engine::Resume(const Continuation& how, const AskRequest& request,
                                const CancelToken& cancel, EventSink& events) {
   return impl_->Run(WithEvidence(request), cancel, events, &how);
 }
 
-Result<Plan> Engine::DryRun(const Request& request, const CancelToken& cancel) {
+Result<Plan> Engine::DryRun(const AskRequest& request, const CancelToken& cancel) {
   return impl_->DryRun(WithEvidence(request), cancel);
 }
 

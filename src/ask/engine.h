@@ -1,7 +1,7 @@
 // The recursive engine, which answers one question about a context of any size.
 //
 //   Engine engine({.root = root_model, .sub = sub_model, .pool = pool, .journal = journal, …});
-//   Request request{.question = "Which package is the largest?", .context = context};
+//   AskRequest request{.question = "Which package is the largest?", .context = context};
 //   DOSSIER_ASSIGN_OR_RETURN(Outcome outcome, engine.Run(request, cancel, events));
 //   Print(outcome.text);
 //
@@ -81,7 +81,7 @@ std::string_view ModeName(Mode mode);
 std::string_view RunStatusName(RunStatus status);
 std::string_view SourceName(Source source);
 
-struct Limits {
+struct AskLimits {
   std::optional<int> iterations;  // turns per call; unset: 30 large, 12 small
   int depth = 1;                  // 0: no sub-calls; 1: plain ones; N: children to level N - 1
   std::int64_t calls = 500;       // model requests of the whole call tree; each attempt counts
@@ -106,7 +106,7 @@ struct AskedSession {
   std::vector<PastQuestion> past = {};
 };
 
-struct Request {
+struct AskRequest {
   std::string question;
   std::shared_ptr<const ContextSet> context;
   Mode mode = Mode::kAuto;
@@ -118,7 +118,7 @@ struct Request {
   Compacting compacting = Compacting::kAuto;
   double compact_at = 0.75;  // fraction of the model's window above which the prompt is compacted
   std::optional<int> votes;  // attempts, of which two must agree; unset: 1 large, 3 small
-  Limits limits;
+  AskLimits limits;
   sandbox::Limits cell;
   std::uint64_t context_string_max = 2ull << 30;  // bytes
   std::optional<double> temperature;              // unset: 0.2 small, the provider's own otherwise
@@ -264,13 +264,13 @@ class Engine {
   explicit Engine(EngineOptions options);
   ~Engine();
 
-  Result<Outcome> Run(const Request& request, const CancelToken& cancel, EventSink& events);
+  Result<Outcome> Run(const AskRequest& request, const CancelToken& cancel, EventSink& events);
   // Additional errors before the run continues: kNotFound (no such run), kDamaged (made by an older
   // version; the name, size or hash of a context has changed).
-  Result<Outcome> Resume(const Continuation& how, const Request& request, const CancelToken& cancel,
-                         EventSink& events);
+  Result<Outcome> Resume(const Continuation& how, const AskRequest& request,
+                         const CancelToken& cancel, EventSink& events);
   // Calls no model and starts no worker.
-  Result<Plan> DryRun(const Request& request, const CancelToken& cancel);
+  Result<Plan> DryRun(const AskRequest& request, const CancelToken& cancel);
 
  private:
   class Impl;

@@ -89,7 +89,7 @@ class EngineTest : public ::testing::Test {
 
   TempFolder folder_ = *TempFolder::Make("engine");
   std::shared_ptr<store::Journal> journal_;
-  Request request_;
+  AskRequest request_;
   Collector events_;
 };
 

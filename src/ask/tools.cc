@@ -111,7 +111,7 @@ Status ReadRetries(const assembly::FieldPlace& at, std::int64_t* out) {
 }
 
 using assembly::Into;
-constexpr assembly::Field<Declared> kFields[] = {
+constexpr assembly::YamlField<Declared> kFields[] = {
     {"name", Into<assembly::ReadString, &Declared::name>},
     {"description", Into<assembly::ReadString, &Declared::description>},
     {"command", Into<assembly::ReadStrings, &Declared::command>},

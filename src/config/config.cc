@@ -25,13 +25,13 @@ std::vector<Place> Places(const Search& search) {
     const bool named = search.config_dir_from == Search::ConfigDir::kNamed;
     return {{search.config_dir, named ? Owner::kUser : Owner::kProject}};
   }
-  if (search.mode == Mode::kCompat && !search.cllm_path.empty()) {
+  if (search.mode == CompatMode::kCompat && !search.cllm_path.empty()) {
     return {{search.cllm_path, Owner::kProject}};
   }
   if (!legacy.empty()) places.push_back({legacy, Owner::kUser});
-  if (search.mode == Mode::kDefault) places.push_back({search.user.config, Owner::kUser});
+  if (search.mode == CompatMode::kDefault) places.push_back({search.user.config, Owner::kUser});
   std::vector<std::string> folders = {search.folder};
-  if (search.mode == Mode::kDefault) folders = ProjectFolders(search.folder, search.root);
+  if (search.mode == CompatMode::kDefault) folders = ProjectFolders(search.folder, search.root);
   for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) {
     const std::string old = Under(*folder, ".cllm");
     if (old != legacy) places.push_back({old, Owner::kProject});
@@ -55,7 +55,7 @@ std::vector<std::string> ProjectFolders(const std::string& folder, const std::st
 
 std::vector<Candidate> FindCandidates(const Search& search) {
   std::vector<Candidate> found;
-  const bool compat = search.mode == Mode::kCompat;
+  const bool compat = search.mode == CompatMode::kCompat;
   if (compat && !search.name.empty()) return found;  // --config replaces Cllmfile.yml
   const bool whole_search = search.config_dir.empty();
   for (const Place& place : Places(search)) {
@@ -77,7 +77,7 @@ std::vector<std::vector<Candidate>> FindNamedCandidates(const Search& search) {
   const std::string ours = search.name + ".dossier.yml", theirs = search.name + ".Cllmfile.yml";
   for (const Place& place : Places(search)) {
     std::vector<Candidate> group;
-    if (search.mode == Mode::kDefault) {
+    if (search.mode == CompatMode::kDefault) {
       group.push_back({Under(place.folder, ours), place.owner});
       if (place.owner == Owner::kProject && search.config_dir.empty() &&
           !place.folder.ends_with("/.cllm")) {
@@ -87,7 +87,7 @@ std::vector<std::vector<Candidate>> FindNamedCandidates(const Search& search) {
     group.push_back({Under(place.folder, theirs), place.owner});
     groups.push_back(std::move(group));
   }
-  if (search.mode == Mode::kDefault) std::reverse(groups.begin(), groups.end());
+  if (search.mode == CompatMode::kDefault) std::reverse(groups.begin(), groups.end());
   return groups;
 }
 

@@ -72,7 +72,7 @@ Located ConversationFolder(const ConversationPlaces& places,
 //
 // Pure: it does not access the disk; a candidate need not exist.
 
-enum class Mode { kDefault, kCompat };
+enum class CompatMode { kDefault, kCompat };
 
 struct Search {
   std::string folder;      // working folder, absolute, links resolved
@@ -83,7 +83,7 @@ struct Search {
   enum class ConfigDir { kNamed, kFromVariable } config_dir_from = ConfigDir::kFromVariable;
   std::string cllm_path;  // $CLLM_PATH; used with kCompat only
   std::string name;       // --config
-  Mode mode = Mode::kDefault;
+  CompatMode mode = CompatMode::kDefault;
   UserFolders user;
 };
 
@@ -193,7 +193,7 @@ struct Config {
   Value expanded;                     // what the fields above were read from
   std::vector<std::string> files;     // files that were read, low to high
   std::vector<std::string> warnings;  // unknown keys and similar, for stderr
-  Mode mode = Mode::kDefault;
+  CompatMode mode = CompatMode::kDefault;
   UserFolders user;
   std::vector<std::string> project_folders;  // from the working folder upwards
   Located conversations;                     // the folder, and the reason for it

@@ -64,7 +64,7 @@ TEST(LayersTest, AFolderOfTheCommandLineIsTheUsersOwn) {  // FLT-51
 }
 
 TEST(LayersTest, CompatLooksWhereCllmDoes) {  // section 4.13
-  Search search{.folder = "/repo/src", .root = "/repo", .mode = Mode::kCompat, .user = kUser};
+  Search search{.folder = "/repo/src", .root = "/repo", .mode = CompatMode::kCompat, .user = kUser};
   EXPECT_THAT(Paths(FindCandidates(search)),
               ElementsAre("/home/ada/.cllm/Cllmfile.yml", "/repo/src/.cllm/Cllmfile.yml",
                           "/repo/src/Cllmfile.yml"));

@@ -293,14 +293,14 @@ class Reader {
  private:
   Setting SettingOf(std::string_view name, const Value& value) const {
     const bool in_file =
-        value.origin.kind == Origin::Kind::kFile && config_->mode == Mode::kDefault;
+        value.origin.kind == Origin::Kind::kFile && config_->mode == CompatMode::kDefault;
     return {name, value,
             in_file ? std::filesystem::path(value.origin.name).parent_path().string() : folder_,
             config_->user.home};
   }
 
   void Unknown(const std::string& name, const Value& value) {
-    if (config_->mode == Mode::kCompat && name.find('.') == std::string::npos) {
+    if (config_->mode == CompatMode::kCompat && name.find('.') == std::string::npos) {
       if (!value.is_null()) config_->params[name] = ToJsonValue(value);
       return;
     }

@@ -80,7 +80,7 @@ class Loader {
 
   // Their precedence is below every file.
   void AddCompatVariables() {
-    if (request_.mode != Mode::kCompat) return;
+    if (request_.mode != CompatMode::kCompat) return;
     constexpr std::pair<std::string_view, std::string_view> kRows[] = {
         {"CLLM_DEBUG", "debug"}, {"CLLM_JSON_LOGS", "json_logs"}, {"CLLM_LOG_FILE", "log_file"}};
     for (const auto& [name, key] : kRows) {
@@ -104,8 +104,8 @@ class Loader {
       DropUserOnly(candidate.path, &values);
     }
     config_.files.push_back(candidate.path);
-    Merge(std::move(values), request_.mode == Mode::kCompat ? MapRule::kWhole : MapRule::kByKey,
-          &config_.raw);
+    Merge(std::move(values),
+          request_.mode == CompatMode::kCompat ? MapRule::kWhole : MapRule::kByKey, &config_.raw);
     return true;
   }
 
@@ -138,7 +138,7 @@ class Loader {
         any = any || found;
         if (found) break;
       }
-      if (any && search.mode == Mode::kDefault) break;
+      if (any && search.mode == CompatMode::kDefault) break;
     }
     if (any || search.name.empty()) return {};
     return MakeError(ErrorCode::kConfig, "--config {}: there is no such file; looked for {}",
@@ -212,7 +212,7 @@ namespace {
 
 class Finder {
  public:
-  explicit Finder(Mode mode) : mode_(mode) {}
+  explicit Finder(CompatMode mode) : mode_(mode) {}
 
   std::vector<std::string> Find(const Value& root) {
     for (const MapEntry& entry : root.entries) {
@@ -272,7 +272,7 @@ class Finder {
   // An unknown key is sent to the provider under --compat, and is a slip otherwise.
   void CheckParams(const std::string& name, const Value& value) {
     if (name != "params") {
-      const bool sent = mode_ == Mode::kCompat && !IsNumber(value);
+      const bool sent = mode_ == CompatMode::kCompat && !IsNumber(value);
       if (sent || IsAccessName(name)) Add(name, value.node.line);
       return;
     }
@@ -294,7 +294,7 @@ class Finder {
     for (const YamlEntry& entry : node.entries) FindInNode(name, entry.value);
   }
 
-  const Mode mode_;
+  const CompatMode mode_;
   std::vector<std::string> powers_;
 };
 
@@ -316,7 +316,7 @@ std::string NumberedLines(std::string_view text) {
   return out;
 }
 
-std::vector<std::string> FindPowers(const Value& values, Mode mode) {
+std::vector<std::string> FindPowers(const Value& values, CompatMode mode) {
   return Finder(mode).Find(values);
 }
 

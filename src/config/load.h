@@ -37,7 +37,7 @@ struct LoadRequest {
   std::string name;                // --config
   std::string config_dir;          // --config-dir
   std::string conversations_path;  // --conversations-path
-  Mode mode = Mode::kDefault;
+  CompatMode mode = CompatMode::kDefault;
   std::vector<Override> flags;
 };
 
@@ -65,7 +65,7 @@ Result<Config> LoadUserFile(const std::string& path, const UserFolders& user,
 
 // Empty: the file may be used unseen. `values` is one file, not expanded. By default as --compat
 // reads it, which sends unknown keys to the provider.
-std::vector<std::string> FindPowers(const Value& values, Mode mode = Mode::kCompat);
+std::vector<std::string> FindPowers(const Value& values, CompatMode mode = CompatMode::kCompat);
 
 // Returns true if an entry of `agents` starts programs (engines, checks), redirects output (runs),
 // or names a path outside the repository.

@@ -82,7 +82,7 @@ TEST(LoadTest, PathsResolveFromTheFileThatNamesThem) {  // CON-12, section 4.13
                        {"/repo/.cllm/Cllmfile.yml", "log_file: run.log\n"}};
   EXPECT_EQ(Load(files)->log_file, "/repo/.dossier/run.log");
   LoadRequest compat = RequestIn("/repo");
-  compat.mode = Mode::kCompat;
+  compat.mode = CompatMode::kCompat;
   EXPECT_EQ(Load(files, compat)->log_file, "/repo/run.log");
 }
 
@@ -147,7 +147,7 @@ TEST(LoadTest, AnUnknownKeyWarnsWithTheNearestAndIsNotSent) {  // CON-14, D16, s
 
 TEST(LoadTest, CompatSendsUnknownKeysAndNeverKnownOnes) {  // D16, section 4.13
   LoadRequest request = RequestIn("/repo", {{"CLLM_DEBUG", "1"}, {"CLLM_LOG_FILE", "/env.log"}});
-  request.mode = Mode::kCompat;
+  request.mode = CompatMode::kCompat;
   std::string text = "top_p: 0.5\nlog_file: own.log\n";
   for (const Key& key : Keys()) {
     if (key.shape == Shape::kScalar && key.name.find('.') == std::string_view::npos &&
@@ -164,7 +164,7 @@ TEST(LoadTest, CompatSendsUnknownKeysAndNeverKnownOnes) {  // D16, section 4.13
 
 TEST(LoadTest, CompatReplacesWholeValues) {  // section 4.13
   LoadRequest request = RequestIn("/repo");
-  request.mode = Mode::kCompat;
+  request.mode = CompatMode::kCompat;
   const auto config = Load({{"/h/.cllm/Cllmfile.yml", "params: {a: 1, b: 2}\n"},
                             {"/repo/Cllmfile.yml", "params: {b: 3}\n"}},
                            request);
@@ -278,7 +278,7 @@ TEST(LoadTest, OnlyProjectFilesWithPowerAreAskedAbout) {  // CON-15, A2
   EXPECT_THAT(asked, IsEmpty());
   Files project = own;
   project["/repo/Cllmfile.yml"] = "api_base: http://evil\n";
-  for (const Mode mode : {Mode::kDefault, Mode::kCompat}) {
+  for (const CompatMode mode : {CompatMode::kDefault, CompatMode::kCompat}) {
     LoadRequest request = RequestIn("/repo");
     request.mode = mode;
     EXPECT_THAT(LoadConfig(request, ReaderOf(project), decide),

@@ -34,7 +34,7 @@ namespace dossier::driver {
 struct MemoryUse {
   std::shared_ptr<memory::Store> store;                   // null: no memory
   std::string branch;                                     // "": the driver's choice, else `root`
-  std::shared_ptr<const memory::CallLog> calls;           // null: calls are not logged
+  std::shared_ptr<const memory::MemoryCallLog> calls;     // null: calls are not logged
   enum class Writes { kNo, kYes } writes = Writes::kYes;  // kNo: a session that saves nothing
   std::optional<memory::PressureLevel> consolidate_from;  // unset: no automatic consolidation
   memory::Summarizer summarizer;                          // used by consolidation

@@ -57,8 +57,8 @@ TEST_F(MemoryPortTest, BlocksAreAppliedUnderThePhaseOfTheDriver) {
 
 TEST_F(MemoryPortTest, ASessionThatSavesNothingMakesNoRoomAndLogsNothing) {
   MemoryUse use = Use();
-  use.calls = std::make_shared<const memory::CallLog>(
-      memory::CallLog({.path = store_.folder() + "/memory_calls.jsonl"}));
+  use.calls = std::make_shared<const memory::MemoryCallLog>(
+      memory::MemoryCallLog({.path = store_.folder() + "/memory_calls.jsonl"}));
   use.consolidate_from = memory::PressureLevel::kLow;
   use.writes = MemoryUse::Writes::kNo;
   const MemoryPort port(use, "root", "chat");

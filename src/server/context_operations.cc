@@ -66,7 +66,7 @@ std::string DocumentTable(const OpenContext& context) {
   return text;
 }
 
-Output ContextList(Workspace& workspace, const Caller& caller) {
+Output ContextList(Workspace& workspace, const ApiCaller& caller) {
   JsonArray list;
   std::string lines;
   for (const KnownContext& record : workspace.contexts().List()) {

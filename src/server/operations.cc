@@ -67,7 +67,7 @@ void FillDefaults(const Json& schema, JsonObject* arguments) {
 }
 
 // What another caller opened or asked is not there.
-Status CheckOwned(const JsonObject& arguments, const Caller& caller) {
+Status CheckOwned(const JsonObject& arguments, const ApiCaller& caller) {
   if (!caller.owners) return {};
   for (const std::string_view what : {"context", "run"}) {
     const std::string id = TextAt(Json(arguments), what);

@@ -43,7 +43,7 @@ struct Progress {
 };
 
 // Who calls. Where there are no keys all callers are one.
-struct Caller {
+struct ApiCaller {
   std::string id;  // Key::owner(), "" where none is needed; whose the code sessions are
   // Whose contexts and runs are whose; null: the caller sees all of them. Must outlive the call.
   Owners* owners = nullptr;
@@ -54,7 +54,7 @@ struct Caller {
 // thread, must not block, and are not called once the call has returned.
 struct CallScope {
   CancelToken cancel;
-  Caller caller;
+  ApiCaller caller;
   std::function<void(const Progress& progress)> progress;
   std::function<void(const store::Event& event)> on_event;  // of a run that this call waits for
   std::function<void(std::string_view text)> on_text;       // of its model's reply, as it arrives

@@ -17,7 +17,8 @@ namespace {
 
 // The command line that asks the same, without the question and its context: `dossier runs resume`
 // takes both from the journal.
-JsonArray LineOf(const AskWish& wish, const WorkspaceOptions& server, const ask::Request& request) {
+JsonArray LineOf(const AskWish& wish, const WorkspaceOptions& server,
+                 const ask::AskRequest& request) {
   JsonArray line;
   if (server.ask_line.empty() || wish.opened) return line;
   for (const std::string& word : server.ask_line) line.emplace_back(word);
@@ -94,11 +95,11 @@ Result<PreparedAsk> PrepareAsk(Workspace& workspace, const AskWish& wish, AskPla
   if (wish.max_usd) out.most_usd = std::min(*wish.max_usd, out.most_usd.value_or(*wish.max_usd));
   out.request.temperature = wish.temperature ? wish.temperature : server.model.temperature;
   out.request.seed = wish.seed.value_or(SystemEntropy() >> 1);
-  if (wish.seed) out.request.seed_from = ask::Request::Seed::kGiven;
+  if (wish.seed) out.request.seed_from = ask::AskRequest::Seed::kGiven;
   out.request.limits.time = wish.max_time;
   if (wish.max_depth) out.request.limits.depth = *wish.max_depth;
   out.options.journal = std::move(place.journal);
-  ask::Limits& limits = out.request.limits;
+  ask::AskLimits& limits = out.request.limits;
   limits.usd = out.most_usd;
   DOSSIER_RETURN_IF_ERROR(app::ApplyWindow(config->limits, *out.options.journal, &limits));
   out.most_usd = limits.usd;

@@ -59,7 +59,7 @@ struct AskPlace {
 // What is known and open before a run begins.
 struct PreparedAsk {
   ask::EngineOptions options;
-  ask::Request request;
+  ask::AskRequest request;
   std::optional<double> most_usd;
 };
 

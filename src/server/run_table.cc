@@ -261,7 +261,7 @@ Result<PreparedAsk> RunTable::Prepare(const AskWish& wish, const CancelToken& ca
 }
 
 Result<AskEstimate> RunTable::EstimateOf(const PreparedAsk& prepared, const CancelToken& cancel) {
-  ask::Request dry = prepared.request;
+  ask::AskRequest dry = prepared.request;
   dry.memory = {};
   ask::Engine engine(prepared.options);
   DOSSIER_ASSIGN_OR_RETURN(const ask::Plan plan, engine.DryRun(dry, cancel));

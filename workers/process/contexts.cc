@@ -10,7 +10,7 @@
 
 namespace dossier::worker {
 
-Result<MappedContext> MappedContext::Map(sandbox::Context description, int fd) {
+Result<MappedContext> MappedContext::Map(sandbox::ContextText description, int fd) {
   struct stat info;
   if (fstat(fd, &info) < 0) return MakeErrnoError(errno, "context " + description.name);
   if (static_cast<std::uint64_t>(info.st_size) < description.bytes) {
@@ -31,7 +31,7 @@ Result<MappedContext> MappedContext::Map(sandbox::Context description, int fd) {
   return context;
 }
 
-MappedContext MappedContext::Of(sandbox::Context description, const char* text) {
+MappedContext MappedContext::Of(sandbox::ContextText description, const char* text) {
   MappedContext context;
   context.description_ = std::move(description);
   context.data_ = text;
@@ -46,7 +46,7 @@ std::vector<MappedContext> TakeDatabases(std::vector<MappedContext>* contexts) {
   return databases;
 }
 
-Result<std::vector<MappedContext>> MapContexts(std::vector<sandbox::Context> descriptions,
+Result<std::vector<MappedContext>> MapContexts(std::vector<sandbox::ContextText> descriptions,
                                                const std::vector<UniqueFd>& fds) {
   if (fds.size() != descriptions.size()) {
     return MakeError(ErrorCode::kProtocol, "bridge: {} contexts and {} descriptors",

@@ -21,16 +21,16 @@ namespace dossier::worker {
 class MappedContext {
  public:
   // Errors: kProtocol if the file is shorter than described, kIo.
-  static Result<MappedContext> Map(sandbox::Context description, int fd);
+  static Result<MappedContext> Map(sandbox::ContextText description, int fd);
   // Of a text that is in memory for good, with 64 readable bytes behind it.
-  static MappedContext Of(sandbox::Context description, const char* text);
+  static MappedContext Of(sandbox::ContextText description, const char* text);
 
-  const sandbox::Context& description() const { return description_; }
+  const sandbox::ContextText& description() const { return description_; }
   std::string_view bytes() const { return {data_, description_.bytes}; }
-  bool is_database() const { return description_.kind == sandbox::Context::Kind::kDatabase; }
+  bool is_database() const { return description_.kind == sandbox::ContextText::Kind::kDatabase; }
 
  private:
-  sandbox::Context description_;
+  sandbox::ContextText description_;
   const char* data_ = nullptr;
 };
 
@@ -39,7 +39,7 @@ std::vector<MappedContext> TakeDatabases(std::vector<MappedContext>* contexts);
 
 // Maps each context of an open message with the descriptor that came along for it.
 // Errors: kProtocol if their numbers differ, as Map.
-Result<std::vector<MappedContext>> MapContexts(std::vector<sandbox::Context> descriptions,
+Result<std::vector<MappedContext>> MapContexts(std::vector<sandbox::ContextText> descriptions,
                                                const std::vector<UniqueFd>& fds);
 
 }  // namespace dossier::worker

@@ -196,7 +196,7 @@ Status RefuseProblems(const RunSetup& setup, const Preflight& found) {
                    found.problems.size(), Join(found.problems, "\n- "));
 }
 
-Status LogWarnings(const Preflight& found, RunLog* log) {
+Status LogWarnings(const Preflight& found, AgentLog* log) {
   for (const std::string& warning : found.warnings) {
     DOSSIER_RETURN_IF_ERROR(log->Add("warning", "", {{"text", warning}}));
   }

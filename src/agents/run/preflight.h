@@ -32,8 +32,8 @@ Result<Preflight> LookAhead(const RunSetup& setup, const RunOptions& options,
 
 // Errors: kConfig with all problems, one per line; the setup's own error if it is the only one.
 Status RefuseProblems(const RunSetup& setup, const Preflight& found);
-// Sends the warnings to the run's watch and its record. Errors: as RunLog::Add.
-Status LogWarnings(const Preflight& found, RunLog* log);
+// Sends the warnings to the run's watch and its record. Errors: as AgentLog::Add.
+Status LogWarnings(const Preflight& found, AgentLog* log);
 
 }  // namespace dossier::agents
 

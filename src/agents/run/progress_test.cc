@@ -22,14 +22,14 @@ class ProgressTest : public ::testing::Test {
     RunOptions options{.workers = 3, .only = {"fact-001"}, .attempts = 4};
     options.merging = RunOptions::Merging::kDryRun;
     options.max_cost = 1.5;
-    log_ = std::move(*RunLog::Start({.runs_folder = ground_.path() + "/runs",
-                                     .journal_folder = ground_.path() + "/journal",
-                                     .clock = SystemClock()},
-                                    {{"repository", "/repo/.git"},
-                                     {"ref", "refs/heads/main"},
-                                     {"policy_sha256", "00"},
-                                     {"options", OptionsToJson(options)},
-                                     {"tasks", JsonArray{TaskToJson(task_)}}}));
+    log_ = std::move(*AgentLog::Start({.runs_folder = ground_.path() + "/runs",
+                                       .journal_folder = ground_.path() + "/journal",
+                                       .clock = SystemClock()},
+                                      {{"repository", "/repo/.git"},
+                                       {"ref", "refs/heads/main"},
+                                       {"policy_sha256", "00"},
+                                       {"options", OptionsToJson(options)},
+                                       {"tasks", JsonArray{TaskToJson(task_)}}}));
   }
 
   void Add(std::string_view event, JsonObject data = {}) {
@@ -44,7 +44,7 @@ class ProgressTest : public ::testing::Test {
 
   const TempFolder ground_ = *TempFolder::Make();
   sources::Task task_;
-  std::unique_ptr<RunLog> log_;
+  std::unique_ptr<AgentLog> log_;
 };
 
 TEST_F(ProgressTest, OptionsAndTasksComeBackAsTheyWere) {  // REP-51

@@ -160,7 +160,7 @@ Result<AgentRunResult> MergeApproved(std::string_view id, RunOptions::MergeCheck
   JsonObject started = StartedEvent(*setup, options);
   started["approved_by_run"] = found->run;
   DOSSIER_ASSIGN_OR_RETURN(
-      auto log, RunLog::Start(PlacesOf(ports, folder, setup->secrets()), std::move(started)));
+      auto log, AgentLog::Start(PlacesOf(ports, folder, setup->secrets()), std::move(started)));
   DOSSIER_RETURN_IF_ERROR(LogWarnings(ahead, log.get()));
   if (checks == RunOptions::MergeChecks::kNone && !ports.agents.checks.empty()) {
     DOSSIER_RETURN_IF_ERROR(log->Add(

@@ -120,7 +120,7 @@ Result<AgentRunResult> ResumeRun(std::string_view run, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, RunLogFolder(ports));
   std::vector<store::Event> events;
   DOSSIER_ASSIGN_OR_RETURN(
-      auto log, RunLog::Reopen(PlacesOf(ports, folder, setup->secrets()), found.run, &events));
+      auto log, AgentLog::Reopen(PlacesOf(ports, folder, setup->secrets()), found.run, &events));
   DOSSIER_RETURN_IF_ERROR(log->Add("run.resumed", "", {}));
   DOSSIER_RETURN_IF_ERROR(LogWarnings(ahead, log.get()));
   return WorkAll({options, ports, *setup, budget}, std::move(log), &found.progress);
@@ -135,7 +135,7 @@ Result<std::string> AbandonRun(std::string_view run, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, RunLogFolder(ports));
   std::vector<store::Event> events;
   DOSSIER_ASSIGN_OR_RETURN(auto log,
-                           RunLog::Reopen(PlacesOf(ports, folder, {}), found.run, &events));
+                           AgentLog::Reopen(PlacesOf(ports, folder, {}), found.run, &events));
   DOSSIER_RETURN_IF_ERROR(log->Add("run.finished", "", {{"status", "abandoned"}, {"answer", ""}}));
   return found.run;
 }

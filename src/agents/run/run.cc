@@ -53,8 +53,8 @@ Result<AgentRunResult> RunTasks(const RunOptions& options, const RunPorts& ports
   RunBudget budget(options, ports.cancel, ports.clock);
   DOSSIER_RETURN_IF_ERROR(setup->MakeEngines(budget));
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, RunLogFolder(ports));
-  DOSSIER_ASSIGN_OR_RETURN(auto log, RunLog::Start(PlacesOf(ports, folder, setup->secrets()),
-                                                   StartedEvent(*setup, options)));
+  DOSSIER_ASSIGN_OR_RETURN(auto log, AgentLog::Start(PlacesOf(ports, folder, setup->secrets()),
+                                                     StartedEvent(*setup, options)));
   DOSSIER_RETURN_IF_ERROR(LogWarnings(found, log.get()));
   return WorkAll({options, ports, *setup, budget}, std::move(log), nullptr);
 }

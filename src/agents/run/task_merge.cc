@@ -45,7 +45,7 @@ std::string_view PatchHashOf(const Intent& intent) {
 // anyway.
 Status RecordElsewhere(const RunLogPlaces& places, const Intent& intent) {
   std::vector<store::Event> events;
-  const auto log = RunLog::Reopen(places, intent.run, &events);
+  const auto log = AgentLog::Reopen(places, intent.run, &events);
   if (!log)
     return log.error().code == ErrorCode::kNotFound ? Status() : tl::unexpected(log.error());
   bool intended = false;

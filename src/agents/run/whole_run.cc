@@ -15,7 +15,7 @@ namespace {
 // One run, from open log to summary.
 class Run {
  public:
-  Run(const WholeRunParts& parts, std::unique_ptr<RunLog> log, std::string claims,
+  Run(const WholeRunParts& parts, std::unique_ptr<AgentLog> log, std::string claims,
       const RunProgress* progress)
       : options_(parts.options),
         ports_(parts.ports),
@@ -170,7 +170,7 @@ class Run {
   const RunPorts& ports_;
   RunSetup& setup_;
   RunBudget& budget_;
-  std::unique_ptr<RunLog> log_;
+  std::unique_ptr<AgentLog> log_;
   const ApprovalKey approvals_;
   const Claims claims_;
   std::mutex results_mutex_, records_mutex_;
@@ -181,7 +181,7 @@ class Run {
 
 }  // namespace
 
-Result<AgentRunResult> WorkAll(const WholeRunParts& parts, std::unique_ptr<RunLog> log,
+Result<AgentRunResult> WorkAll(const WholeRunParts& parts, std::unique_ptr<AgentLog> log,
                                const RunProgress* progress) {
   DOSSIER_ASSIGN_OR_RETURN(std::string claims, parts.setup.ground().state.Claims());
   return Run(parts, std::move(log), std::move(claims), progress).Go();

@@ -29,7 +29,7 @@ struct WholeRunParts {
 };
 
 // `progress`: that of a resumed run; else null. Errors: those of git, the log and the disk.
-Result<AgentRunResult> WorkAll(const WholeRunParts& parts, std::unique_ptr<RunLog> log,
+Result<AgentRunResult> WorkAll(const WholeRunParts& parts, std::unique_ptr<AgentLog> log,
                                const RunProgress* progress);
 
 RunLogPlaces PlacesOf(const RunPorts& ports, std::string folder, SecretValues secrets);

@@ -53,7 +53,7 @@ void HideIn(const SecretValues& secrets, Json* value) {
 
 }  // namespace
 
-class RunLog::StampClock final : public Clock {
+class AgentLog::StampClock final : public Clock {
  public:
   Steady Now() const override { return SystemClock()->Now(); }
   Wall WallNow() const override { return now_; }
@@ -63,9 +63,9 @@ class RunLog::StampClock final : public Clock {
   Wall now_{};
 };
 
-Result<std::unique_ptr<RunLog>> RunLog::Start(RunLogPlaces places, JsonObject data) {
+Result<std::unique_ptr<AgentLog>> AgentLog::Start(RunLogPlaces places, JsonObject data) {
   auto stamp = std::make_shared<StampClock>();
-  std::unique_ptr<RunLog> log(new RunLog(std::move(places), stamp));
+  std::unique_ptr<AgentLog> log(new AgentLog(std::move(places), stamp));
   const std::string& folder = log->places_.runs_folder;
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
   stamp->Set(log->places_.clock->WallNow());
@@ -89,10 +89,10 @@ Result<std::unique_ptr<RunLog>> RunLog::Start(RunLogPlaces places, JsonObject da
   return log;
 }
 
-Result<std::unique_ptr<RunLog>> RunLog::Reopen(RunLogPlaces places, std::string_view run,
-                                               std::vector<store::Event>* events) {
+Result<std::unique_ptr<AgentLog>> AgentLog::Reopen(RunLogPlaces places, std::string_view run,
+                                                   std::vector<store::Event>* events) {
   auto stamp = std::make_shared<StampClock>();
-  std::unique_ptr<RunLog> log(new RunLog(std::move(places), stamp));
+  std::unique_ptr<AgentLog> log(new AgentLog(std::move(places), stamp));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(log->places_.runs_folder, 0700));
   DOSSIER_ASSIGN_OR_RETURN(auto journal,
                            store::Journal::Open(log->places_.journal_folder, {.clock = stamp}));
@@ -108,7 +108,7 @@ Result<std::unique_ptr<RunLog>> RunLog::Reopen(RunLogPlaces places, std::string_
 }
 
 // The line is written after the event is in the journal, in the journal's form.
-void RunLog::Open(std::unique_ptr<store::Journal> journal) {
+void AgentLog::Open(std::unique_ptr<store::Journal> journal) {
   journal_ = std::move(journal);
   log_.emplace(
       driver::RunLogSetting{.journal = journal_,
@@ -118,12 +118,12 @@ void RunLog::Open(std::unique_ptr<store::Journal> journal) {
                             .seen = driver::RunLogSetting::Seen::kAsKept});
 }
 
-JsonObject RunLog::WithoutSecrets(JsonObject data) const {
+JsonObject AgentLog::WithoutSecrets(JsonObject data) const {
   for (auto& entry : data) HideIn(places_.secrets, &entry.value());
   return data;
 }
 
-Status RunLog::Add(std::string_view event, std::string_view task, JsonObject data) {
+Status AgentLog::Add(std::string_view event, std::string_view task, JsonObject data) {
   JsonObject whole;
   if (!task.empty()) whole["task-id"] = task;
   for (auto& [key, value] : data) whole.emplace(key, std::move(value));
@@ -133,7 +133,7 @@ Status RunLog::Add(std::string_view event, std::string_view task, JsonObject dat
   return log_->Add(event, std::move(whole));
 }
 
-Status RunLog::WriteLine(const store::Event& event) {
+Status AgentLog::WriteLine(const store::Event& event) {
   const bool synced = IsSynced(event.type);
   if (synced) DOSSIER_RETURN_IF_ERROR(store::SyncJournal(places_.journal_folder));
   // Uses the form that the journal returns: numbers may lose their last digit there.

@@ -1,6 +1,6 @@
 // Records one run: every event goes to the journal, and as a line to the run's log file.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(auto log, RunLog::Start(places, {{"question", "4 tasks"}}));
+//   DOSSIER_ASSIGN_OR_RETURN(auto log, AgentLog::Start(places, {{"question", "4 tasks"}}));
 //   DOSSIER_RETURN_IF_ERROR(log->Add("task.claimed", "fact-001", {{"attempt", 1}}));
 //
 // The journal is authoritative; a torn or lost file is rebuilt from it. Both are synced before Add
@@ -10,7 +10,7 @@
 // Secrets are removed from every text: those with a known shape, and the values that engines were
 // given.
 //
-// Thread-safety: all methods from any thread; events have one order. One RunLog per run.
+// Thread-safety: all methods from any thread; events have one order. One AgentLog per run.
 
 #ifndef DOSSIER_AGENTS_TASK_RUN_LOG_H_
 #define DOSSIER_AGENTS_TASK_RUN_LOG_H_
@@ -42,15 +42,15 @@ struct RunLogPlaces {
   std::function<void(const store::Event&)> watch;
 };
 
-class RunLog {
+class AgentLog {
  public:
   // Starts a new run: "run-20260117-100000-3fa2c1", in UTC. Errors: kIo with path and bytes (the
   // disk is full), kPermission, kConfig (a journal on a network file system).
-  static Result<std::unique_ptr<RunLog>> Start(RunLogPlaces places, JsonObject data);
+  static Result<std::unique_ptr<AgentLog>> Start(RunLogPlaces places, JsonObject data);
   // Continues `run`, after repairing its file. `events` receives the existing ones. Errors: also
   // kNotFound.
-  static Result<std::unique_ptr<RunLog>> Reopen(RunLogPlaces places, std::string_view run,
-                                                std::vector<store::Event>* events);
+  static Result<std::unique_ptr<AgentLog>> Reopen(RunLogPlaces places, std::string_view run,
+                                                  std::vector<store::Event>* events);
 
   // `task` may be empty. Errors: kIo with path and bytes; the run must stop.
   Status Add(std::string_view event, std::string_view task, JsonObject data);
@@ -64,7 +64,7 @@ class RunLog {
   // Gives the journal the same time as the line.
   class StampClock;
 
-  RunLog(RunLogPlaces places, std::shared_ptr<StampClock> stamp)
+  AgentLog(RunLogPlaces places, std::shared_ptr<StampClock> stamp)
       : places_(std::move(places)), stamp_(std::move(stamp)) {}
 
   void Open(std::unique_ptr<store::Journal> journal);

@@ -31,7 +31,7 @@ class RunLogTest : public ::testing::Test {
 };
 
 TEST_F(RunLogTest, LinesHaveTheFormOfTheSpecification) {  // REP-50
-  auto log = RunLog::Start(Places(), {{"tasks", 2}});
+  auto log = AgentLog::Start(Places(), {{"tasks", 2}});
   ASSERT_TRUE(log) << log.error().message;
   ASSERT_TRUE((*log)->Add("task.claimed", "fact-001", {{"attempt", 1}}));
   EXPECT_THAT((*log)->run(), MatchesRegex("run-[0-9]{8}-[0-9]{6}-[0-9a-f]{6}"));
@@ -46,7 +46,7 @@ TEST_F(RunLogTest, LinesHaveTheFormOfTheSpecification) {  // REP-50
 TEST_F(RunLogTest, TheFileIsTheJournalByteForByteWhateverItHolds) {  // REP-50
   std::string run, path;
   {
-    auto log = RunLog::Start(Places(), {{"question", "x"}});
+    auto log = AgentLog::Start(Places(), {{"question", "x"}});
     ASSERT_TRUE(log);
     Random random(/*seed=*/50);
     for (int i = 0; i < 60; ++i) {
@@ -72,7 +72,7 @@ TEST_F(RunLogTest, TheFileIsTheJournalByteForByteWhateverItHolds) {  // REP-50
 TEST_F(RunLogTest, ATornLineOrALostFileComesBack) {  // REP-50, A30
   std::string run, path;
   {
-    auto log = RunLog::Start(Places(), {});
+    auto log = AgentLog::Start(Places(), {});
     ASSERT_TRUE(log);
     ASSERT_TRUE((*log)->Add("task.claimed", "a", {}));
     run = (*log)->run();
@@ -87,20 +87,20 @@ TEST_F(RunLogTest, ATornLineOrALostFileComesBack) {  // REP-50, A30
       ASSERT_TRUE(WriteFileAtomic(path, damaged));
     }
     std::vector<store::Event> events;
-    auto again = RunLog::Reopen(Places(), run, &events);
+    auto again = AgentLog::Reopen(Places(), run, &events);
     ASSERT_TRUE(again) << again.error().message;
     EXPECT_EQ(*ReadFile(path), whole);
     EXPECT_EQ(events.size(), 2u);
   }
   std::vector<store::Event> events;
-  auto again = RunLog::Reopen(Places(), run, &events);
+  auto again = AgentLog::Reopen(Places(), run, &events);
   ASSERT_TRUE((*again)->Add("run.resumed", "", {}));
   EXPECT_THAT(*ReadFile(path), HasSubstr("\"seq\":3"));
-  EXPECT_THAT(RunLog::Reopen(Places(), "run-none", &events), FailsWith(ErrorCode::kNotFound, ""));
+  EXPECT_THAT(AgentLog::Reopen(Places(), "run-none", &events), FailsWith(ErrorCode::kNotFound, ""));
 }
 
 TEST_F(RunLogTest, SecretsAreInNoLine) {  // REP-35, A31
-  auto log = RunLog::Start(Places(), {{"question", "say open sesame"}});
+  auto log = AgentLog::Start(Places(), {{"question", "say open sesame"}});
   ASSERT_TRUE(log);
   ASSERT_TRUE(
       (*log)->Add("warning", "t", {{"deep", JsonObject{{"x", JsonArray{"open sesame!"}}}}}));
@@ -109,7 +109,7 @@ TEST_F(RunLogTest, SecretsAreInNoLine) {  // REP-35, A31
 }
 
 TEST_F(RunLogTest, ManyThreadsGiveOneOrderWithoutGaps) {  // REP-50
-  auto log = RunLog::Start(Places(), {});
+  auto log = AgentLog::Start(Places(), {});
   ASSERT_TRUE(log);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

@@ -83,7 +83,7 @@ struct Work {
   const PromptSetting& prompts;
   RoleEngine engineer, reviewer;
   std::string engineer_name, reviewer_name;
-  RunLog& log;
+  AgentLog& log;
   RunBudget& budget;
   GuardWatch& guard;
   const ApprovalKey& approvals;

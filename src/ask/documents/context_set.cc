@@ -557,8 +557,8 @@ inspect::Description DescriptionOfFile(const ContextDocument& document) {
   return about;
 }
 
-Result<std::vector<sandbox::Context>> DatabasesOf(const ContextSet& context) {
-  std::vector<sandbox::Context> databases;
+Result<std::vector<sandbox::ContextText>> DatabasesOf(const ContextSet& context) {
+  std::vector<sandbox::ContextText> databases;
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     const ContextDocument& document = context.documents()[i];
     if (!document.database) continue;
@@ -566,7 +566,7 @@ Result<std::vector<sandbox::Context>> DatabasesOf(const ContextSet& context) {
     databases.push_back({.name = document.name,
                          .fd = stored->database.get(),
                          .bytes = stored->database_bytes,
-                         .kind = sandbox::Context::Kind::kDatabase});
+                         .kind = sandbox::ContextText::Kind::kDatabase});
   }
   return databases;
 }

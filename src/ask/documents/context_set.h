@@ -40,7 +40,7 @@ struct ContextSource {
   std::string shown;
   // Describes what `text` is a part of or equals: its records look alike. Null: unknown.
   const inspect::Description* like = nullptr;
-  std::optional<inspect::Part> part;  // set if `text` is a part
+  std::optional<inspect::TextExcerpt> part;  // set if `text` is a part
   // kNoFile: `name` is what code calls the text, which is described as unnamed.
   enum class Named : std::uint8_t { kFile, kNoFile } named = Named::kFile;
 };
@@ -126,7 +126,7 @@ class ContextSet {
 
 // Returns the SQLite files among the documents for a session, where they follow its texts. Waits
 // for the copies; the set keeps the descriptors. Errors: as ContextSet::Stored.
-Result<std::vector<sandbox::Context>> DatabasesOf(const ContextSet& context);
+Result<std::vector<sandbox::ContextText>> DatabasesOf(const ContextSet& context);
 
 // Errors: kNotFound, kPermission, kIsDevice, kDamaged (binary), each with the path and the remedy.
 Result<std::shared_ptr<const ContextSet>> LoadContext(const std::vector<ContextSource>& sources,

@@ -406,7 +406,7 @@ std::string CallLoop::BudgetLine() const {
   // A default limit is mentioned once half of it is used.
   const std::int64_t limit = run_.request.limits.calls;
   const auto calls = run_.ledger.calls_left();
-  if (calls && (limit != Limits().calls || *calls <= limit / 2)) {
+  if (calls && (limit != AskLimits().calls || *calls <= limit / 2)) {
     line += fmt::format("Calls left: {}.", *calls);
   }
   if (const auto tokens = run_.ledger.tokens_left()) {

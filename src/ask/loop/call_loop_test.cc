@@ -45,7 +45,7 @@ class LateReplyTest : public ::testing::Test {
     journal_ = std::shared_ptr<store::Journal>(*store::Journal::Open(folder_.path() + "/runs"));
     ContextOptions context;
     context.content = &journal_->content();
-    Request request;
+    AskRequest request;
     request.question = "Which letter comes first?";
     request.mode = Mode::kRecursive;
     request.context = *LoadContext({{.text = "abc\n"}}, context, {});

@@ -1,4 +1,5 @@
 // Answers with one plain call over a context that fits, and searches passages to show with a hint.
+// Thread-safety: only the thread that runs the call uses it.
 
 #ifndef DOSSIER_ASK_LOOP_DIRECT_H_
 #define DOSSIER_ASK_LOOP_DIRECT_H_

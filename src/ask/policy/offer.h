@@ -1,4 +1,4 @@
-// An answer that was handed in but is not accepted yet.
+// An answer that was handed in but is not accepted yet. Thread-safety: plain data.
 
 #ifndef DOSSIER_ASK_POLICY_OFFER_H_
 #define DOSSIER_ASK_POLICY_OFFER_H_

@@ -251,7 +251,7 @@ std::string WithoutLiterals(std::string_view code) {
 
 BareAnswer FindBareAnswer(std::string_view text, ModelSize model) {
   BareAnswer best, cited;
-  for (const Line& line : SplitLines(text)) {
+  for (const TextLine& line : SplitLines(text)) {
     const std::size_t marks = BehindMarks(line.text);
     const std::string_view from = text.substr(line.begin + marks);
     BareAnswer& place = line.text.substr(0, marks).find('>') == line.text.npos ? best : cited;
@@ -264,7 +264,7 @@ BareAnswer FindBareAnswer(std::string_view text, ModelSize model) {
 
 std::string WithoutFinalLines(std::string_view text) {
   std::string kept;
-  for (const Line& line : SplitLines(text)) {
+  for (const TextLine& line : SplitLines(text)) {
     const std::string_view from = line.text.substr(BehindMarks(line.text));
     const bool call = std::ranges::any_of(kCalls, [from](const auto& row) {
       return from.starts_with(row.first) &&

@@ -65,9 +65,9 @@ std::optional<std::string_view> BehindPrompt(std::string_view line) {
 }  // namespace
 
 std::string WithoutCommonIndent(std::string_view code) {
-  const std::vector<Line> lines = SplitLines(code);
+  const std::vector<TextLine> lines = SplitLines(code);
   std::optional<std::string_view> common;
-  for (const Line& line : lines) {
+  for (const TextLine& line : lines) {
     const std::size_t text = line.text.find_first_not_of(" \t");
     if (text == std::string_view::npos) continue;
     const std::string_view indent = line.text.substr(0, text);
@@ -77,7 +77,7 @@ std::string WithoutCommonIndent(std::string_view code) {
   }
   std::string out;
   out.reserve(code.size());
-  for (const Line& line : lines) {
+  for (const TextLine& line : lines) {
     if (line.begin > 0) out += '\n';
     const std::size_t blank = std::min(line.text.find_first_not_of(" \t"), line.text.size());
     out += line.text.substr(std::min(common ? common->size() : 0, blank));
@@ -88,7 +88,7 @@ std::string WithoutCommonIndent(std::string_view code) {
 std::optional<std::string> WithoutPrompts(std::string_view code) {
   std::string out;
   bool first = true;
-  for (const Line& line : SplitLines(code)) {
+  for (const TextLine& line : SplitLines(code)) {
     if (first && TrimSpace(line.text).empty()) continue;
     const auto text = BehindPrompt(line.text);
     if (first && (!text || line.text.starts_with("..."))) return std::nullopt;
@@ -137,7 +137,7 @@ bool StartsStatement(std::string_view line) {
 }
 
 bool HoldsStatement(std::string_view code) {
-  for (const Line& line : SplitLines(code)) {
+  for (const TextLine& line : SplitLines(code)) {
     if (StartsStatement(line.text)) return true;
     for (std::size_t at = line.text.find('('); at != std::string_view::npos;
          at = line.text.find('(', at + 1)) {

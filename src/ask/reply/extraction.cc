@@ -272,7 +272,7 @@ class Extractor {
 
   // Line ends also change the length; only an indent is worth reporting.
   static bool HasIndent(std::string_view raw) {
-    for (const Line& line : SplitLines(raw)) {
+    for (const TextLine& line : SplitLines(raw)) {
       if (!TrimSpace(line.text).empty()) return line.text[0] == ' ' || line.text[0] == '\t';
     }
     return false;
@@ -367,9 +367,9 @@ class Extractor {
   // Takes unmarked lines of code between lines of prose: the longest stretch that compiles, from
   // the first line that starts like a statement.
   void TakeBetweenProse(std::string_view text) {
-    const std::vector<Line> lines = SplitLines(text);
-    const auto first =
-        std::ranges::find_if(lines, [](const Line& line) { return StartsStatement(line.text); });
+    const std::vector<TextLine> lines = SplitLines(text);
+    const auto first = std::ranges::find_if(
+        lines, [](const TextLine& line) { return StartsStatement(line.text); });
     if (first == lines.end() || StartOf(first->text) == BareStart::kFinal) return;
     auto last = lines.end();
     for (int tries = 0; tries < kProseTries && last != first; ++tries) {
@@ -426,7 +426,7 @@ Extraction ExtractCode(std::string_view reply, const ExtractionOptions& options)
 
 std::string CodeKey(std::string_view code) {
   std::string key;
-  for (const Line& line : SplitLines(code)) {
+  for (const TextLine& line : SplitLines(code)) {
     const std::size_t size = line.text.find_last_not_of(" \t") + 1;
     if (size == 0) continue;
     key += line.text.substr(0, size);

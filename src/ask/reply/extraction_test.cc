@@ -54,7 +54,7 @@ class TinyCompiler {
 
   // Two words with only a blank between them are prose, except keywords.
   bool NoProse() const {
-    for (const Line& line : SplitLines(plain_)) {
+    for (const TextLine& line : SplitLines(plain_)) {
       std::string_view previous;
       for (const std::string_view word : Split(line.text, ' ')) {
         const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {

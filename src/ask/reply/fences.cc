@@ -150,7 +150,7 @@ class Scanner {
   bool Blank(std::size_t from, std::size_t to) const {
     return std::all_of(lines_.begin() + static_cast<std::ptrdiff_t>(from),
                        lines_.begin() + static_cast<std::ptrdiff_t>(to),
-                       [](const Line& line) { return TrimSpace(line.text).empty(); });
+                       [](const TextLine& line) { return TrimSpace(line.text).empty(); });
   }
 
   // Returns another end of a code block if a slip is likely and the code compiles with that end.
@@ -214,7 +214,7 @@ class Scanner {
 
   const std::string_view text_;
   const FenceOptions& options_;
-  const std::vector<Line> lines_;
+  const std::vector<TextLine> lines_;
   std::vector<Fence> fences_;
   std::vector<std::pair<std::size_t, std::size_t>> cut_;
   std::optional<FenceMark> outer_;  // of an unwrapped fence whose closing line is still ahead
@@ -223,8 +223,8 @@ class Scanner {
 
 }  // namespace
 
-std::vector<Line> SplitLines(std::string_view text) {
-  std::vector<Line> lines;
+std::vector<TextLine> SplitLines(std::string_view text) {
+  std::vector<TextLine> lines;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t stop = std::min(text.find_first_of("\r\n", begin), text.size());
     std::size_t end = std::min(stop + 1, text.size());

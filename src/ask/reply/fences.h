@@ -15,13 +15,13 @@
 
 namespace dossier::ask {
 
-struct Line {
+struct TextLine {
   std::string_view text;  // without its line end
   std::size_t begin = 0;  // bytes from the start of the whole text
   std::size_t end = 0;    // after its line end
 };
 // Splits at LF, CRLF and CR.
-std::vector<Line> SplitLines(std::string_view text);
+std::vector<TextLine> SplitLines(std::string_view text);
 
 // A line that opens a fence: up to 8 spaces, three or more backticks or tildes, an info string.
 struct FenceMark {

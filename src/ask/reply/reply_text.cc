@@ -32,7 +32,7 @@ std::vector<Range> FencedRanges(std::string_view text) {
   std::vector<Range> ranges;
   std::optional<FenceMark> open;
   std::size_t begin = 0;
-  for (const Line& line : SplitLines(text)) {
+  for (const TextLine& line : SplitLines(text)) {
     if (open && ClosesFence(line.text, *open)) {
       ranges.push_back({begin, line.begin});
       open.reset();

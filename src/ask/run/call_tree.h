@@ -45,7 +45,7 @@ struct CallPlace {
 // One question for a child, as asked by its parent's code.
 struct ChildCall {
   CallPlace place;
-  Request request;  // the parent's, with this question, context and requirements
+  AskRequest request;  // the parent's, with this question, context and requirements
   const driver::BoundModel* model = nullptr;
   CancelToken cancel;
 };

@@ -2,7 +2,7 @@
 // without asking a model twice.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto replay, Replay::Read(*journal, run));
-//   RunLog log(journal, events, clock, replay);            // writes what is not recorded yet
+//   AskLog log(journal, events, clock, replay);            // writes what is not recorded yet
 //   model.gate = ReplayGate(model.gate, replay, Beyond::kAsked);   // recorded replies come first
 //
 // The engine runs from the start. Each request that was answered gets its recorded reply: requests
@@ -43,7 +43,7 @@ namespace dossier::ask {
 std::string RequestHash(const model::Request& request, std::string_view to = {});
 
 // Adds to `data` what an event stores of a reply, so that the reply can be replayed. `keep` turns a
-// text into a body (RunLog::Body).
+// text into a body (AskLog::Body).
 void AddReply(const model::Reply& reply, const std::function<Json(std::string_view)>& keep,
               JsonObject* data);
 // Errors: those of Journal::ReadBody.
@@ -109,7 +109,7 @@ class Replay {
   const std::vector<Unanswered>& unanswered() const { return unanswered_; }
   // "final", …; empty: no process reached the end. An interrupted run can be continued.
   const std::string& ended() const { return ended_; }
-  // Numbers of recorded messages by hash of role and text, as assigned by RunLog.
+  // Numbers of recorded messages by hash of role and text, as assigned by AskLog.
   const std::map<std::string, std::int64_t>& messages() const { return messages_; }
   // Hashes of known contexts, by name.
   const std::map<std::string, std::string>& contexts() const { return contexts_; }

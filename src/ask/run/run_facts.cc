@@ -83,7 +83,7 @@ Status CheckSameContexts(const ContextSet& context, const Replay& replay) {
 }
 
 JsonObject DescribeLimits(const RunState& run) {
-  const Limits& limits = run.request.limits;
+  const AskLimits& limits = run.request.limits;
   const auto or_null = [](const auto& limit) { return limit ? Json(*limit) : Json(nullptr); };
   return {{"iterations", run.iterations()},
           {"calls", limits.calls},

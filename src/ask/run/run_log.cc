@@ -5,7 +5,7 @@
 namespace dossier::ask {
 
 // The observer never fails; a journal failure is reported in `warnings`.
-RunLog::RunLog(std::shared_ptr<store::Journal> journal, EventSink& sink,
+AskLog::AskLog(std::shared_ptr<store::Journal> journal, EventSink& sink,
                std::shared_ptr<const Clock> clock, std::shared_ptr<Replay> replay, Writes writes)
     : sink_(sink),
       journal_(std::move(journal)),
@@ -24,13 +24,13 @@ RunLog::RunLog(std::shared_ptr<store::Journal> journal, EventSink& sink,
   for (const auto& [hash, number] : told_) last_told_ = std::max(last_told_, number);
 }
 
-void RunLog::Start(JsonObject data) {
+void AskLog::Start(JsonObject data) {
   if (!replay_) static_cast<void>(log_.Start(std::move(data)));
 }
 
-void RunLog::Continue(std::string_view type, JsonObject data) { Write(0, type, std::move(data)); }
+void AskLog::Continue(std::string_view type, JsonObject data) { Write(0, type, std::move(data)); }
 
-void RunLog::Add(std::int64_t call, std::string_view type, JsonObject data) {
+void AskLog::Add(std::int64_t call, std::string_view type, JsonObject data) {
   using Kind = Replay::Taken::Kind;
   const Replay::Taken taken = replay_ ? replay_->Take(call, type, data) : Replay::Taken();
   if (taken.kind == Kind::kRecorded) return NoteUntold(data);
@@ -46,7 +46,7 @@ void RunLog::Add(std::int64_t call, std::string_view type, JsonObject data) {
 }
 
 // A fork's question, or another version's prompt, is in no recorded event.
-void RunLog::NoteUntold(const JsonObject& data) {
+void AskLog::NoteUntold(const JsonObject& data) {
   for (const char* field : {"messages", "system"}) {
     const Json* list = Find(data, field);
     for (const Json& one : list && list->is_array() ? list->get_array() : JsonArray()) {
@@ -57,28 +57,28 @@ void RunLog::NoteUntold(const JsonObject& data) {
   }
 }
 
-void RunLog::Write(std::int64_t call, std::string_view type, JsonObject data) {
+void AskLog::Write(std::int64_t call, std::string_view type, JsonObject data) {
   if (writes_ == Writes::kAll) static_cast<void>(log_.Add(type, std::move(data), call));
 }
 
-std::optional<JsonObject> RunLog::Reuse(std::int64_t call, std::string_view type,
+std::optional<JsonObject> AskLog::Reuse(std::int64_t call, std::string_view type,
                                         std::string_view of) {
   return replay_ ? replay_->Reuse(call, type, of) : std::nullopt;
 }
 
-Result<std::string> RunLog::ReadBody(const Json* body) const {
+Result<std::string> AskLog::ReadBody(const Json* body) const {
   if (!journal_ || !body) return MakeError(ErrorCode::kNotFound, "no such text in the journal");
   return journal_->ReadBody(*body);
 }
 
-void RunLog::AddSent(std::int64_t call, JsonObject data, std::string_view key,
+void AskLog::AddSent(std::int64_t call, JsonObject data, std::string_view key,
                      const assembly::Messages& messages) {
   std::lock_guard lock(telling_);
   data[key] = Messages(messages);
   Add(call, "request.sent", std::move(data));
 }
 
-Json RunLog::Listed(const assembly::Messages& messages, Telling telling) {
+Json AskLog::Listed(const assembly::Messages& messages, Telling telling) {
   JsonArray list;
   const auto add = [&](std::string_view role, const std::string& text) {
     const std::string hash = Sha256Hex(fmt::format("{}\n{}", role, text));
@@ -111,7 +111,7 @@ Json RunLog::Listed(const assembly::Messages& messages, Telling telling) {
   return list;
 }
 
-void RunLog::Warn(std::int64_t call, std::string_view code, Json data) {
+void AskLog::Warn(std::int64_t call, std::string_view code, Json data) {
   if (call == 0) {
     std::lock_guard lock(mutex_);
     warnings_.push_back({std::string(code), data});
@@ -119,7 +119,7 @@ void RunLog::Warn(std::int64_t call, std::string_view code, Json data) {
   Add(call, "warning", {{"code", code}, {"data", std::move(data)}});
 }
 
-std::vector<Warning> RunLog::warnings() const {
+std::vector<Warning> AskLog::warnings() const {
   std::lock_guard lock(mutex_);
   std::vector<Warning> all = warnings_;
   if (const auto failure = log_.failure()) {

@@ -1,6 +1,6 @@
 // Writes every event of one run to the journal and to the observer.
 //
-//   RunLog log(journal, events, clock);
+//   AskLog log(journal, events, clock);
 //   log.Start({{"question", question}});
 //   log.Add(0, "turn.started", {{"turn", 1}});
 //
@@ -37,11 +37,11 @@
 
 namespace dossier::ask {
 
-class RunLog {
+class AskLog {
  public:
   // kNot: nothing is written; texts are only compared with what `replay` holds.
   enum class Writes : std::uint8_t { kAll, kNot };
-  RunLog(std::shared_ptr<store::Journal> journal, EventSink& sink,
+  AskLog(std::shared_ptr<store::Journal> journal, EventSink& sink,
          std::shared_ptr<const Clock> clock, std::shared_ptr<Replay> replay = nullptr,
          Writes writes = Writes::kAll);
 
@@ -109,7 +109,7 @@ class RunLog {
 class CallLog {
  public:
   // `log` must outlive it.
-  CallLog(RunLog& log, std::int64_t call) : log_(log), call_(call) {}
+  CallLog(AskLog& log, std::int64_t call) : log_(log), call_(call) {}
 
   void Add(std::string_view type, JsonObject data) const { log_.Add(call_, type, std::move(data)); }
   void Warn(std::string_view code, Json data = nullptr) const {
@@ -129,12 +129,12 @@ class CallLog {
   void Delta(std::string_view text) const {
     if (call_ == 0) log_.Delta(text);
   }
-  RunLog& log() const { return log_; }
+  AskLog& log() const { return log_; }
   std::string run() const { return log_.run(); }
   std::vector<Warning> warnings() const { return log_.warnings(); }
 
  private:
-  RunLog& log_;
+  AskLog& log_;
   const std::int64_t call_;
 };
 

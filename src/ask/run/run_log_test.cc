@@ -60,7 +60,7 @@ TEST(RunLogTest, AFullJournalIsOneWarningAndTheEventsGoOn) {  // REC-60, section
   for (const int fails_after : {0, 1, 2}) {
     const auto journal = std::make_shared<FullJournal>(fails_after);
     Watcher watcher;
-    RunLog log(journal, watcher, SystemClock());
+    AskLog log(journal, watcher, SystemClock());
     log.Start({{"question", "Why?"}});
     log.Add(0, "turn.started", {{"turn", 1}});
     log.Add(0, "turn.started", {{"turn", 2}});
@@ -75,7 +75,7 @@ TEST(RunLogTest, AFullJournalIsOneWarningAndTheEventsGoOn) {  // REC-60, section
 
 TEST(RunLogTest, WithoutAJournalABodyKeepsItsStart) {
   Watcher watcher;
-  RunLog log(nullptr, watcher, SystemClock());
+  AskLog log(nullptr, watcher, SystemClock());
   log.Start({});
   const std::string text(10'000, 'x');
   const Json body = log.Body(text);
@@ -86,7 +86,7 @@ TEST(RunLogTest, WithoutAJournalABodyKeepsItsStart) {
 
 TEST(RunLogTest, AMessageIsToldOnceAndNamedAfterThat) {  // REC-68
   Watcher watcher;
-  RunLog log(nullptr, watcher, SystemClock());
+  AskLog log(nullptr, watcher, SystemClock());
   log.Start({});
   assembly::Messages messages;
   messages.system.push_back({.text = "rules"});
@@ -102,7 +102,7 @@ TEST(RunLogTest, AMessageIsToldOnceAndNamedAfterThat) {  // REC-68
 
 TEST(RunLogTest, WhatNeverLeftTellsNoMessage) {  // REC-55, REC-68
   Watcher watcher;
-  RunLog log(nullptr, watcher, SystemClock());
+  AskLog log(nullptr, watcher, SystemClock());
   log.Start({});
   assembly::Messages messages;
   messages.turns.push_back({assembly::Role::kUser, {{.text = "sent"}}});
@@ -117,7 +117,7 @@ TEST(RunLogTest, WhatNeverLeftTellsNoMessage) {  // REC-55, REC-68
 
 TEST(RunLogTest, AWarningIsAnEventAndIsKept) {
   Watcher watcher;
-  RunLog log(nullptr, watcher, SystemClock());
+  AskLog log(nullptr, watcher, SystemClock());
   log.Warn(0, "stalled");
   EXPECT_THAT(watcher.types, ElementsAre("warning"));
   EXPECT_EQ(log.warnings()[0].code, "stalled");

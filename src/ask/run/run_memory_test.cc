@@ -131,9 +131,9 @@ TEST_F(RunMemoryTest, TheAnswerIsKeptWithItsSources) {
 // 5.2
 TEST_F(RunMemoryTest, CallsAreLoggedWithTheirRun) {
   const std::string path = store_.folder() + "/memory_calls.jsonl";
-  const auto memory = RunMemory::Open(
-      {.store = memory::SharedBy(&*store_),
-       .calls = std::make_shared<const memory::CallLog>(memory::CallLogOptions{.path = path})});
+  const auto memory = RunMemory::Open({.store = memory::SharedBy(&*store_),
+                                       .calls = std::make_shared<const memory::MemoryCallLog>(
+                                           memory::CallLogOptions{.path = path})});
   ASSERT_THAT(memory, testing::Succeeds());
   ASSERT_THAT(memory->port().Log({.op = "memory_search",
                                   .layer = "bridge",

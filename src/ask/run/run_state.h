@@ -41,7 +41,7 @@ struct PlainAnswer {
 
 struct RunState {
   const EngineOptions& options;
-  const Request& request;
+  const AskRequest& request;
   const ModelPolicy& policy;
   const driver::BoundModel& root;  // drives this call
   const std::string boundary;

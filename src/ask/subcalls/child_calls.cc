@@ -76,7 +76,7 @@ std::set<std::pair<std::uint64_t, std::uint64_t>> SlicesOf(const sandbox::Bridge
 // Determines which part a slice is, if known: one of a call's slices that together are the
 // document, or a piece of a document cut into pieces of this size.
 void CountParts(const std::set<std::pair<std::uint64_t, std::uint64_t>>& slices, const Slice& slice,
-                std::uint64_t bytes, inspect::Part* part) {
+                std::uint64_t bytes, inspect::TextExcerpt* part) {
   std::uint64_t covered = 0, number = 0;
   for (const auto& [at, end] : slices) {
     if (at > covered) break;
@@ -334,7 +334,7 @@ Result<CodeReply> ChildCalls::Ask(const Prompt& prompt, const Settings& settings
   const auto recorded = run_.log.log().CallAt(place.path);
   place.call = recorded ? *recorded : run_.tree.NextCall();
   const auto started = std::chrono::steady_clock::now();
-  DOSSIER_ASSIGN_OR_RETURN(Request request, MakeRequest(prompt, settings, place, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(AskRequest request, MakeRequest(prompt, settings, place, cancel));
   const CallLog log(run_.log.log(), place.call);
   JsonArray contexts;
   for (const ContextDocument& document : request.context->documents()) {
@@ -388,15 +388,15 @@ Result<ContextSource> ChildCalls::ContextOf(const Prompt& prompt) const {
   source.like = &whole.description;
   if (slice->length == texts[slice->document].size()) return source;
   DOSSIER_ASSIGN_OR_RETURN(const auto places, CharsOf(documents_, *slice));
-  source.part = inspect::Part{.of = whole.name,
-                              .start = places.first,
-                              .end = places.second,
-                              .total = whole.description.counts.chars,
-                              .format = inspect::FormatLabel(whole.description),
-                              .fields = whole.description.fields,
-                              .fields_total = whole.description.fields_total};
+  source.part = inspect::TextExcerpt{.of = whole.name,
+                                     .start = places.first,
+                                     .end = places.second,
+                                     .total = whole.description.counts.chars,
+                                     .format = inspect::FormatLabel(whole.description),
+                                     .fields = whole.description.fields,
+                                     .fields_total = whole.description.fields_total};
   if (IsCutAtRecords(whole.description, texts[slice->document], *slice)) {
-    source.part->cut = inspect::Part::Cut::kAtRecords;
+    source.part->cut = inspect::TextExcerpt::Cut::kAtRecords;
   }
   CountParts(SlicesOf(*prompt.call, slice->document), *slice, texts[slice->document].size(),
              &*source.part);
@@ -433,13 +433,13 @@ Result<std::shared_ptr<const ContextSet>> ChildCalls::LoadShared(const Prompt& p
   return set;
 }
 
-Result<Request> ChildCalls::MakeRequest(const Prompt& prompt, const Settings& settings,
-                                        const CallPlace& place, const CancelToken& cancel) {
+Result<AskRequest> ChildCalls::MakeRequest(const Prompt& prompt, const Settings& settings,
+                                           const CallPlace& place, const CancelToken& cancel) {
   const std::string& raw = prompt.call->raw;
   const JsonArray& parts = PartsOf(*prompt.args, "parts");
   DOSSIER_ASSIGN_OR_RETURN(std::string text,
                            sandbox::ResolveText(parts, raw, subcalls_.contexts()));
-  Request request = run_.request;
+  AskRequest request = run_.request;
   request.question = QuestionOf(text);
   if (request.question.size() == text.size()) text.clear();
   const bool shares = text.empty() && IsLargeSlice(PartsOf(*prompt.args, "context"));

@@ -66,8 +66,8 @@ class ChildCalls {
                 const CancelToken& cancel, Done done);
   Result<CodeReply> Ask(const Prompt& prompt, const Settings& settings, CallPlace place,
                         const CancelToken& cancel);
-  Result<Request> MakeRequest(const Prompt& prompt, const Settings& settings,
-                              const CallPlace& place, const CancelToken& cancel);
+  Result<AskRequest> MakeRequest(const Prompt& prompt, const Settings& settings,
+                                 const CallPlace& place, const CancelToken& cancel);
   Result<std::shared_ptr<const ContextSet>> LoadTexts(const Prompt& prompt,
                                                       std::string whole_prompt,
                                                       const CancelToken& cancel) const;

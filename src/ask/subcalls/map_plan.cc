@@ -257,11 +257,11 @@ std::optional<std::size_t> LabelOfStart(std::string_view start,
 }
 
 // Reads one label per line with nothing between them, exactly as many as there are items.
-void AddPlainList(const std::vector<Line>& lines, std::span<const std::string> labels,
+void AddPlainList(const std::vector<TextLine>& lines, std::span<const std::string> labels,
                   std::size_t count, Collector& collector) {
   std::vector<std::string_view> found;
   bool ended = false;
-  for (const Line& line : lines) {
+  for (const TextLine& line : lines) {
     if (TrimSpace(line.text).empty()) continue;
     const bool is_label = MatchLabel(line.text, labels).has_value();
     if (is_label && ended) return;
@@ -483,8 +483,8 @@ std::vector<std::optional<std::size_t>> ParseLabels(std::string_view reply,
     }
   }
   if (!collector.empty()) return collector.Take();
-  const std::vector<Line> lines = SplitLines(reply);
-  for (const Line& line : lines) {
+  const std::vector<TextLine> lines = SplitLines(reply);
+  for (const TextLine& line : lines) {
     auto answer = ReadRow(line.text, labels);
     if (!answer) answer = ReadLine(line.text);
     if (answer) collector.Add(answer->number, answer->label);

@@ -53,7 +53,7 @@ Status Restore(RunState& run, std::size_t question, DocumentService& documents,
     model.gate = ReplayGate(model.gate, replay, Beyond::kRefused, name);
   }
   options.replies = nullptr;  // cached replies are in the record, too
-  Request request = run.request;
+  AskRequest request = run.request;
   request.question = past.question;
   request.context = past.context;
   request.seed = past.seed;
@@ -68,7 +68,7 @@ Status Restore(RunState& run, std::size_t question, DocumentService& documents,
   }
   Nobody nobody;
   model::Ledger ledger({}, options.clock);
-  RunLog log(options.journal, nobody, options.clock, replay, RunLog::Writes::kNot);
+  AskLog log(options.journal, nobody, options.clock, replay, AskLog::Writes::kNot);
   driver::Caller caller(ledger, options.clock);
   SpendGuard guard({}, ledger);
   RunState state{.options = options,

@@ -338,7 +338,7 @@ std::shared_ptr<model::Request> Subcalls::MakeRequest(const Outgoing& out,
   if (!request->sampling.temperature) {
     request->sampling.temperature = run_.policy.subcall_temperature;
   }
-  if (!request->sampling.seed && run_.request.seed_from == Request::Seed::kGiven) {
+  if (!request->sampling.seed && run_.request.seed_from == AskRequest::Seed::kGiven) {
     request->sampling.seed = run_.request.seed;
   }
   return request;

@@ -130,14 +130,14 @@ Result<SessionPlan> PlanSession(const RunState& run) {
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     if (context.documents()[i].database) schemas.push_back(Json(i));
   }
-  DOSSIER_ASSIGN_OR_RETURN(std::vector<sandbox::Context> databases, DatabasesOf(context));
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<sandbox::ContextText> databases, DatabasesOf(context));
   std::ranges::move(databases, std::back_inserter(plan.spec.contexts));
   if (!schemas.empty()) plan.spec.features["sql_schemas"] = std::move(schemas);
   return plan;
 }
 
 // Returns true if no text of the call is still being copied.
-bool AllCopied(const Request& request) {
+bool AllCopied(const AskRequest& request) {
   static constexpr Clock::Steady kNow{};
   return request.context->WaitForCopies(kNow) &&
          std::ranges::all_of(request.session.past, [](const PastQuestion& past) {

@@ -94,7 +94,7 @@ Status ReadWith(const Place& at, Draft* out) {
 }
 
 Status ReadKeep(const Place& at, Draft* out) {
-  static constexpr Field<LayoutSection> kKeep[] = {
+  static constexpr YamlField<LayoutSection> kKeep[] = {
       {"ratio", Into<ReadShare, &LayoutSection::keep_ratio>},
       {"turns",
        [](const Place& p, LayoutSection* s) -> Status {
@@ -108,7 +108,7 @@ Status ReadKeep(const Place& at, Draft* out) {
   return ReadFields<LayoutSection>(at.value, at.file, kKeep, &out->section);
 }
 
-constexpr Field<Draft> kSectionFields[] = {
+constexpr YamlField<Draft> kSectionFields[] = {
     {"name", Into<ReadString, &Draft::section, &LayoutSection::name>},
     {"zone", Into<ReadWordOf<kZones>, &Draft::section, &LayoutSection::zone>},
     {"role",
@@ -231,7 +231,7 @@ Status ReadSchema(const Place& at, LayoutFile*) {
 }
 
 Status ReadBudget(const Place& at, LayoutFile* out) {
-  static constexpr Field<Layout> kBudget[] = {
+  static constexpr YamlField<Layout> kBudget[] = {
       {"window_share", Into<ReadShare, &Layout::window_share>},
       {"tokens", Into<ReadWholeFrom<1>, &Layout::budget_tokens>},
       {"reserve_output", Into<ReadWholeFrom<0>, &Layout::reserve_output>},
@@ -248,7 +248,7 @@ Status ReadLifetime(const Place& at, std::string* out) {
 
 // Reads one lifetime for all zones, or a map of them.
 Status ReadLifetimes(const Place& at, LayoutCache* out) {
-  static constexpr Field<LayoutCache> kZones[] = {
+  static constexpr YamlField<LayoutCache> kZones[] = {
       {"system", Into<ReadLifetime, &LayoutCache::system_ttl>},
       {"stable", Into<ReadLifetime, &LayoutCache::stable_ttl>},
       {"history", Into<ReadLifetime, &LayoutCache::history_ttl>},
@@ -263,7 +263,7 @@ Status ReadLifetimes(const Place& at, LayoutCache* out) {
 
 Status ReadCache(const Place& at, LayoutFile* out) {
   using WarmFirst = LayoutCache::WarmFirst;
-  static constexpr Field<LayoutCache> kCache[] = {
+  static constexpr YamlField<LayoutCache> kCache[] = {
       {"ttl", ReadLifetimes},
       {"warm_first", Into<ReadFlagAs<WarmFirst::kYes, WarmFirst::kNo>, &LayoutCache::warm_first>},
   };
@@ -272,7 +272,7 @@ Status ReadCache(const Place& at, LayoutFile* out) {
 
 Status ReadVariable(const Place& at, LayoutVariable* out) {
   using Need = LayoutVariable::Need;
-  static constexpr Field<LayoutVariable> kVariable[] = {
+  static constexpr YamlField<LayoutVariable> kVariable[] = {
       {"required", Into<ReadFlagAs<Need::kRequired, Need::kOptional>, &LayoutVariable::need>},
       {"default", Into<ReadString, &LayoutVariable::fallback>},
       {"one_of", Into<ReadStrings, &LayoutVariable::one_of>},
@@ -325,7 +325,7 @@ Status ReadEntries(const Place& at, LayoutFile* out) {
   return {};
 }
 
-constexpr Field<LayoutFile> kLayoutFields[] = {
+constexpr YamlField<LayoutFile> kLayoutFields[] = {
     {"schema", ReadSchema},
     {"name", Into<ReadString, &LayoutFile::layout, &Layout::name>},
     {"about", Into<ReadString, &LayoutFile::layout, &Layout::about>},

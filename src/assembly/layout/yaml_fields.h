@@ -1,7 +1,7 @@
 // Reads YAML maps into typed members by a table of keys. An unknown key is refused with the nearest
 // known one, a wrong type with the expected one.
 //
-//   constexpr Field<Server> kFields[] = {{"port", Into<ReadWholeFrom<1>, &Server::port>},
+//   constexpr YamlField<Server> kFields[] = {{"port", Into<ReadWholeFrom<1>, &Server::port>},
 //                                        {"name", Into<ReadString, &Server::name>}};
 //   DOSSIER_RETURN_IF_ERROR(ReadFields<Server>(node, file, kFields, &server));
 //
@@ -91,25 +91,25 @@ Status Into(const auto& at, decltype(OwnerOf(kMember))* out) {
 }
 
 template <typename T>
-struct Field {
+struct YamlField {
   std::string_view key;
   Status (*read)(const FieldPlace& at, T* out);
 };
 
 template <typename T>
-Status ReadFields(const YamlNode& node, std::string_view file, std::span<const Field<T>> fields,
+Status ReadFields(const YamlNode& node, std::string_view file, std::span<const YamlField<T>> fields,
                   T* out) {
   if (node.kind != YamlNode::Kind::kMap) {
     return tl::unexpected(PlaceError(file, node.line, node.column, "must be a map of keys"));
   }
   for (const YamlEntry& entry : node.entries) {
-    const Field<T>* found = nullptr;
-    for (const Field<T>& field : fields) {
+    const YamlField<T>* found = nullptr;
+    for (const YamlField<T>& field : fields) {
       if (field.key == entry.key) found = &field;
     }
     if (!found) {
       std::vector<std::string> known;
-      for (const Field<T>& field : fields) known.emplace_back(field.key);
+      for (const YamlField<T>& field : fields) known.emplace_back(field.key);
       return tl::unexpected(
           PlaceError(file, entry.line, entry.column, Guess("unknown key", entry.key, known)));
     }

@@ -103,7 +103,7 @@ struct Server {
 };
 
 constexpr std::string_view kKinds[] = {"plain", "secure"};
-constexpr Field<Server> kServer[] = {
+constexpr YamlField<Server> kServer[] = {
     {"name", Into<ReadString, &Server::name>},
     {"number", Into<ReadWholeFrom<1>, &Server::port, &Port::number>},
     {"kind", Into<ReadWordOf<kKinds>, &Server::port, &Port::kind>},

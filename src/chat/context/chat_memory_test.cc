@@ -72,7 +72,8 @@ TEST(ChatMemoryTest, WhatIsSharedInOneConversationIsKnownInTheNext) {
 TEST(ChatMemoryTest, UsesOfMemoryAreLoggedWithTheirRun) {
   MemoryRig rig;
   const std::string path = rig.memories.folder() + "/memory_calls.jsonl";
-  rig.memory.calls = std::make_shared<const memory::CallLog>(memory::CallLogOptions{.path = path});
+  rig.memory.calls =
+      std::make_shared<const memory::MemoryCallLog>(memory::CallLogOptions{.path = path});
   rig.SayAll("We compile with icpx", {R"(<memory_update>{"core_get": "compiler"}</memory_update>)",
                                       fmt::format("{}Noted.", kSetCompiler)});
   std::vector<std::string> calls;

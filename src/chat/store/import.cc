@@ -529,7 +529,7 @@ Result<std::vector<Document>> ReadForeign(const std::string& path, std::string_v
   return MakeError(found.error().code, "{}: {}", path, found.error().message);
 }
 
-Status FollowRenamed(const Store& store, std::vector<Document>* found) {
+Status FollowRenamed(const ConversationStore& store, std::vector<Document>* found) {
   std::map<std::string, std::string> names;  // the current name of each import
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> ids, store.Ids());
   for (const std::string& id : ids) {

@@ -2,7 +2,8 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<Document> found, ReadForeign("logs.db", now));
 //   DOSSIER_RETURN_IF_ERROR(FollowRenamed(store, &found));
-//   for (const Document& document : found) store.Add(document, Store::Adding::kDone, cancel);
+//   for (const Document& document : found) store.Add(document, ConversationStore::Adding::kDone,
+//   cancel);
 //
 // The content tells the file type: SQLite (the log of `llm`: each of its conversations), JSON (one
 // of our conversations, docs/formats/conversation.md), else YAML (a session of `aichat`). Parts
@@ -27,7 +28,7 @@ namespace dossier::chat {
 Result<std::vector<Document>> ReadForeign(const std::string& path, std::string_view now);
 
 // Gives conversations that were imported before and renamed since their new id.
-Status FollowRenamed(const Store& store, std::vector<Document>* found);
+Status FollowRenamed(const ConversationStore& store, std::vector<Document>* found);
 
 }  // namespace dossier::chat
 

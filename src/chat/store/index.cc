@@ -61,7 +61,7 @@ struct Row {
 Row ReadRow(const std::string& folder, const std::string& id) {
   Row row;
   row.listed.id = id;
-  const auto loaded = Store(folder).Load(id);
+  const auto loaded = ConversationStore(folder).Load(id);
   if (!loaded) {
     row.listed.problem = loaded.error().message;
     return row;

@@ -93,26 +93,26 @@ std::int64_t TurnCount(const Stored& stored) {
                        [](const StoredMessage& message) { return message.role == "user"; });
 }
 
-tl::unexpected<Error> Store::NoSuch(std::string_view id) const {
+tl::unexpected<Error> ConversationStore::NoSuch(std::string_view id) const {
   const auto ids = Ids();
   return MakeError(ErrorCode::kNotFound, "no conversation '{}' in {}{}", id, folder_,
                    ids ? DidYouMean(id, *ids, 3) : "");
 }
 
-Result<std::optional<Loaded>> Store::Find(std::string_view id) const {
+Result<std::optional<Loaded>> ConversationStore::Find(std::string_view id) const {
   DOSSIER_ASSIGN_OR_RETURN(auto bytes, ReadConversation(folder_, id));
   if (!bytes) return std::nullopt;
   DOSSIER_ASSIGN_OR_RETURN(Loaded loaded, ParseLoaded(id, std::move(*bytes)));
   return loaded;
 }
 
-Result<Loaded> Store::Load(std::string_view id) const {
+Result<Loaded> ConversationStore::Load(std::string_view id) const {
   DOSSIER_ASSIGN_OR_RETURN(auto loaded, Find(id));
   if (!loaded) return NoSuch(id);
   return std::move(*loaded);
 }
 
-Result<Begun> Store::BeginCreate(std::string_view id, const CancelToken& cancel) const {
+Result<Begun> ConversationStore::BeginCreate(std::string_view id, const CancelToken& cancel) const {
   DOSSIER_ASSIGN_OR_RETURN(auto existing, Find(id));
   if (existing) return Begun{.creation = {}, .existing = std::move(existing), .unwritable = {}};
   Result<FileLock> lock = LockConversation(folder_, id, lock_wait_, cancel);
@@ -129,21 +129,22 @@ Result<Begun> Store::BeginCreate(std::string_view id, const CancelToken& cancel)
       .creation = Creation{std::string(id), std::move(*lock)}, .existing = {}, .unwritable = {}};
 }
 
-Status Store::Write(std::string_view id, const Document& document) const {
+Status ConversationStore::Write(std::string_view id, const Document& document) const {
   const RenderedFile text = document.Render();
   return ReplaceFile(folder_, id, text.pieces());
 }
 
-Result<Saved> Store::Create(Creation creation, const TurnSave& save,
-                            const FinishedTurn& turn) const {
+Result<Saved> ConversationStore::Create(Creation creation, const TurnSave& save,
+                                        const FinishedTurn& turn) const {
   Document document = Document::Make(creation.id, save.model, turn.now);
   DOSSIER_RETURN_IF_ERROR(ApplyTurn(save, turn, &document));
   DOSSIER_RETURN_IF_ERROR(Write(creation.id, document));
   return Saved{.id = creation.id, .turn = 1, .warnings = {}};
 }
 
-Result<Saved> Store::Append(const Loaded& seen, const TurnSave& save, const FinishedTurn& turn,
-                            const CancelToken& cancel, const FileLock* held) const {
+Result<Saved> ConversationStore::Append(const Loaded& seen, const TurnSave& save,
+                                        const FinishedTurn& turn, const CancelToken& cancel,
+                                        const FileLock* held) const {
   std::optional<FileLock> lock;
   if (!held) {
     DOSSIER_ASSIGN_OR_RETURN(lock, Hold(seen.id, cancel));
@@ -169,7 +170,8 @@ Result<Saved> Store::Append(const Loaded& seen, const TurnSave& save, const Fini
   return saved;
 }
 
-Status Store::Update(std::string_view id, const Change& change, const CancelToken& cancel) const {
+Status ConversationStore::Update(std::string_view id, const Change& change,
+                                 const CancelToken& cancel) const {
   DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, LockConversation(folder_, id, lock_wait_, cancel));
   DOSSIER_ASSIGN_OR_RETURN(auto bytes, ReadConversation(folder_, id));
   if (!bytes) {
@@ -183,8 +185,8 @@ Status Store::Update(std::string_view id, const Change& change, const CancelToke
   return Write(id, document);
 }
 
-Result<std::string> Store::Fork(std::string_view id, std::optional<std::int64_t> at,
-                                std::string_view as, const CancelToken& cancel) const {
+Result<std::string> ConversationStore::Fork(std::string_view id, std::optional<std::int64_t> at,
+                                            std::string_view as, const CancelToken& cancel) const {
   DOSSIER_ASSIGN_OR_RETURN(Loaded source, Load(id));
   const std::string target = as.empty() ? MakeId() : std::string(as);
   const std::string source_hash = Sha256Hex(source.document.Render().Joined());
@@ -203,7 +205,8 @@ Result<std::string> Store::Fork(std::string_view id, std::optional<std::int64_t>
   return target;
 }
 
-Status Store::Rename(std::string_view id, std::string_view as, const CancelToken& cancel) const {
+Status ConversationStore::Rename(std::string_view id, std::string_view as,
+                                 const CancelToken& cancel) const {
   DOSSIER_RETURN_IF_ERROR(CheckId(as));
   if (id == as) return MakeError(ErrorCode::kUsage, "conversation '{}' has this id already", id);
   // Always in the same order, so that two renames do not deadlock.
@@ -247,8 +250,8 @@ Result<Document> Lengthened(Document here, const Document& longer) {
 
 }  // namespace
 
-Result<Store::Added> Store::Add(const Document& document, Adding adding,
-                                const CancelToken& cancel) const {
+Result<ConversationStore::Added> ConversationStore::Add(const Document& document, Adding adding,
+                                                        const CancelToken& cancel) const {
   const std::string& id = document.name();
   const bool writes = adding == Adding::kDone;
   DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Stored readable, ReadStored(document));
@@ -276,7 +279,7 @@ Result<Store::Added> Store::Add(const Document& document, Adding adding,
   return Added::kLonger;
 }
 
-Status Store::Delete(std::string_view id, const CancelToken& cancel) const {
+Status ConversationStore::Delete(std::string_view id, const CancelToken& cancel) const {
   DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, LockConversation(folder_, id, lock_wait_, cancel));
   const bool there = Exists(PathOf(folder_, id));
   DOSSIER_RETURN_IF_ERROR(RemoveFiles(folder_, id));
@@ -284,7 +287,8 @@ Status Store::Delete(std::string_view id, const CancelToken& cancel) const {
   return {};
 }
 
-Result<std::string> Store::BackUp(std::string_view id, const CancelToken& cancel) const {
+Result<std::string> ConversationStore::BackUp(std::string_view id,
+                                              const CancelToken& cancel) const {
   DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, LockConversation(folder_, id, lock_wait_, cancel));
   DOSSIER_ASSIGN_OR_RETURN(const auto bytes, ReadConversation(folder_, id));
   if (!bytes) return NoSuch(id);
@@ -293,7 +297,7 @@ Result<std::string> Store::BackUp(std::string_view id, const CancelToken& cancel
   return path;
 }
 
-Result<std::vector<std::string>> Store::Ids() const {
+Result<std::vector<std::string>> ConversationStore::Ids() const {
   DOSSIER_ASSIGN_OR_RETURN(const auto files, ListFolder(folder_));
   std::vector<std::string> ids;
   for (const FileEntry& file : files) ids.push_back(file.id);
@@ -301,7 +305,7 @@ Result<std::vector<std::string>> Store::Ids() const {
   return ids;
 }
 
-Result<std::string> Store::Resolve(std::string_view prefix) const {
+Result<std::string> ConversationStore::Resolve(std::string_view prefix) const {
   DOSSIER_RETURN_IF_ERROR(CheckId(prefix));
   if (Exists(PathOf(folder_, prefix))) return std::string(prefix);
   if (prefix.size() < kShortestPrefix) return NoSuch(prefix);

@@ -1,6 +1,6 @@
 // One folder of stored conversations, which many processes may use at the same time.
 //
-//   Store store(folder);
+//   ConversationStore store(folder);
 //   DOSSIER_ASSIGN_OR_RETURN(Begun begun, store.BeginCreate("bug-12", cancel));
 //   if (begun.creation) {                      // ours to make: run the context commands, ask
 //     DOSSIER_ASSIGN_OR_RETURN(Saved saved, store.Create(*std::move(begun.creation), save, turn));
@@ -56,12 +56,12 @@ struct Saved {
   std::vector<std::string> warnings;
 };
 
-class Store {
+class ConversationStore {
  public:
   static constexpr Millis kLockWait{600'000};
 
-  explicit Store(std::string folder, std::shared_ptr<const Clock> clock = SystemClock(),
-                 Millis lock_wait = kLockWait)
+  explicit ConversationStore(std::string folder, std::shared_ptr<const Clock> clock = SystemClock(),
+                             Millis lock_wait = kLockWait)
       : folder_(std::move(folder)), clock_(std::move(clock)), lock_wait_(lock_wait) {}
 
   const std::string& folder() const { return folder_; }

@@ -46,7 +46,8 @@ class StoreTest : public ::testing::Test {
   }
 
   // One whole turn, whether the conversation is there or not.
-  static Result<Saved> Turn(const Store& store, const std::string& id, const std::string& prompt) {
+  static Result<Saved> Turn(const ConversationStore& store, const std::string& id,
+                            const std::string& prompt) {
     DOSSIER_ASSIGN_OR_RETURN(Begun begun, store.BeginCreate(id, {}));
     if (begun.creation) {
       return store.Create(*std::move(begun.creation), SaveOf(nullptr, prompt),
@@ -60,7 +61,7 @@ class StoreTest : public ::testing::Test {
 
   TempFolder temp_ = *TempFolder::Make();
   std::string folder_ = temp_.path() + "/conversations";
-  Store store_{folder_};
+  ConversationStore store_{folder_};
 };
 
 mode_t ModeOf(const std::string& path) {
@@ -169,7 +170,7 @@ TEST_F(StoreTest, LetsASecondCreatorWait) {
   auto first = store_.BeginCreate("x", {});
   ASSERT_THAT(first, Succeeds());
   ASSERT_TRUE(first->creation);
-  const Store impatient(folder_, SystemClock(), Millis(0));
+  const ConversationStore impatient(folder_, SystemClock(), Millis(0));
   EXPECT_THAT(impatient.BeginCreate("x", {}), FailsWith(ErrorCode::kLocked, "in use"));
   std::thread second([this] {
     const auto saved = Turn(store_, "x", "second");
@@ -361,12 +362,12 @@ TEST_F(StoreTest, RenamesAConversationAndRemembersItsOldName) {
 
 // FLT-136, FLT-140
 TEST_F(StoreTest, TakesAConversationFromElsewhereIfItLosesNothing) {
-  using Added = Store::Added;
+  using Added = ConversationStore::Added;
   ASSERT_THAT(Turn(store_, "talk", "one"), Succeeds());
   const Document shorter = store_.Load("talk")->document;
   ASSERT_THAT(Turn(store_, "talk", "two"), Succeeds());
   const Document longer = store_.Load("talk")->document;
-  const auto done = Store::Adding::kDone, planned = Store::Adding::kPlanned;
+  const auto done = ConversationStore::Adding::kDone, planned = ConversationStore::Adding::kPlanned;
   EXPECT_EQ(*store_.Add(shorter, done, {}), Added::kThere);
   EXPECT_EQ(store_.Load("talk")->document.message_count(), 5u);
   ASSERT_THAT(store_.Delete("talk", {}), Succeeds());
@@ -391,7 +392,7 @@ TEST_F(StoreTest, TakesAConversationFromElsewhereIfItLosesNothing) {
 // FLT-140: no error, so that a turn can be answered; its conversation goes elsewhere.
 TEST_F(StoreTest, AFolderThatTakesNoFileIsNoError) {
   ASSERT_THAT(WriteFileAtomic(temp_.path() + "/file", "x"), Succeeds());
-  const Store closed(temp_.path() + "/file/conversations");
+  const ConversationStore closed(temp_.path() + "/file/conversations");
   const auto begun = closed.BeginCreate("talk", {});
   ASSERT_THAT(begun, Succeeds());
   EXPECT_FALSE(begun->creation);

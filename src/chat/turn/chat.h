@@ -156,7 +156,7 @@ class ChatEvents {
 std::int64_t ContextLimit(const TurnRequest& request, const driver::BoundModel& model);
 
 struct ChatParts {
-  const Store* store = nullptr;  // null: stateless turns only
+  const ConversationStore* store = nullptr;  // null: stateless turns only
   driver::OpenModel open_model;
   BlockSource* context = nullptr;
   const ChatTool* tool = nullptr;                 // for agent mode; null: off

@@ -40,7 +40,7 @@ bool Differs(const BlockChange& change);
 bool ChangesContext(const Stored& stored, const Refreshed& refreshed);
 
 struct RefreshParts {
-  const Store& store;
+  const ConversationStore& store;
   const tokens::Counter& counter;
   std::string content_folder;  // for the replaced text; "": it is not kept
   OtherBlocks others = OtherBlocks::kGo;
@@ -61,7 +61,7 @@ struct RefreshParts {
 // other processes save meanwhile stay as they are. Thread-safety: as Store.
 
 struct CompactParts {
-  const Store& store;
+  const ConversationStore& store;
   const driver::BoundModel& model;   // the conversation's model: its token counts are used
   const driver::BoundModel& writer;  // writes the summary; may be the same model
   CompactionLimits limits;

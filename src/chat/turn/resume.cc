@@ -160,7 +160,8 @@ Result<Traces> TracesOf(const ForgetParts& parts, std::span<const std::string> i
   return all;
 }
 
-Status KeepWhatOthersName(const Store& store, std::span<const std::string> gone, Traces* traces) {
+Status KeepWhatOthersName(const ConversationStore& store, std::span<const std::string> gone,
+                          Traces* traces) {
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> ids, store.Ids());
   for (const std::string& id : ids) {
     if (std::find(gone.begin(), gone.end(), id) != gone.end()) continue;

@@ -67,7 +67,7 @@ Result<std::vector<std::string>> RunsOf(store::Journal& journal, const Conversat
 // Files are deleted last, so a failure before can be retried. Thread-safety: as Store.
 
 struct ForgetParts {
-  const Store& store;
+  const ConversationStore& store;
   store::Journal* journal = nullptr;  // null: there is none
   std::string content_folder;         // as in KeepReplacedContext
 };

@@ -85,7 +85,7 @@ Status TurnDriver::Steps() {
 Status TurnDriver::Load() {
   if (stateless()) return {};
   if (!parts_.store) return MakeError(ErrorCode::kInternal, "there is no store of conversations");
-  const Store& store = *parts_.store;
+  const ConversationStore& store = *parts_.store;
   outcome_.conversation = request_.id;
   if (request_.options.store == TurnOptions::Store::kReadOnly) {
     DOSSIER_ASSIGN_OR_RETURN(loaded_, store.Load(request_.id));

@@ -310,7 +310,7 @@ class ChatRun {
     return options;
   }
 
-  Result<std::string> ReadPrompt(config::Mode mode) {
+  Result<std::string> ReadPrompt(config::CompatMode mode) {
     if (arguments_.resume_turn) return std::string();
     DOSSIER_ASSIGN_OR_RETURN(const auto timeout, StdinTimeout(global_));
     StdinStream in;
@@ -324,7 +324,7 @@ class ChatRun {
                        global_.no_stdin ? "--no-stdin leaves alone" : "is the prompt already");
     }
     if (global_.no_stdin || taken) request.stdin_use = PromptRequest::Stdin::kNever;
-    if (mode == config::Mode::kCompat) request.trim = PromptRequest::Trim::kBothEnds;
+    if (mode == config::CompatMode::kCompat) request.trim = PromptRequest::Trim::kBothEnds;
     const auto warn = [this](std::string_view text) {
       early_.emplace_back(text);
       PrintWarning(err_, text);

@@ -151,7 +151,7 @@ Status ChatSetup::MakeScratch() {
   if (arguments_.read_only) DOSSIER_RETURN_IF_ERROR(store_.Load(id_));
   DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make());
   scratch_.emplace(std::move(folder));
-  store_ = chat::Store(scratch_->path());
+  store_ = chat::ConversationStore(scratch_->path());
   if (!bytes) return {};
   const std::string_view whole = *bytes;
   return chat::ReplaceFile(store_.folder(), id_, {&whole, 1});
@@ -159,7 +159,7 @@ Status ChatSetup::MakeScratch() {
 
 Status ChatSetup::KeepAs(std::string id, const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(chat::CheckId(id));
-  const chat::Store kept(config_.conversations.path);
+  const chat::ConversationStore kept(config_.conversations.path);
   DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, kept.Hold(id, cancel));
   DOSSIER_ASSIGN_OR_RETURN(const auto existing, kept.Find(id));
   if (existing) return MakeError(ErrorCode::kNotFound, "conversation '{}' exists", id);
@@ -258,7 +258,7 @@ Status ChatSetup::MakeTool() {
   text.secret_files = arguments_.show_secrets;
   if (dynamic.write) text.write = sandbox::CommandWrites::kJail;
   if (dynamic.network) text.network = sandbox::JailNetwork::kAny;
-  if (config_.mode == config::Mode::kCompat) {
+  if (config_.mode == config::CompatMode::kCompat) {
     options.form = chat::CommandToolOptions::Form::kCommandLine;
   }
   DOSSIER_ASSIGN_OR_RETURN(sandbox::Policy policy, sandbox::MakePolicy(text));
@@ -440,7 +440,7 @@ TurnRequest ChatSetup::RequestFor(std::string prompt) const {
   if (arguments_.no_context_exec) options.config_commands = TurnOptions::ConfigCommands::kSkip;
   if (arguments_.refresh_context) options.refresh = TurnOptions::Refresh::kYes;
   if (arguments_.read_only && !unsaved()) options.store = TurnOptions::Store::kReadOnly;
-  const bool compat = config_.mode == config::Mode::kCompat;
+  const bool compat = config_.mode == config::CompatMode::kCompat;
   if (compat) options.compat = TurnOptions::Compat::kYes;
   using System = TurnOptions::System;
   if (system_asked_)

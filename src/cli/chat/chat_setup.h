@@ -90,7 +90,7 @@ class ChatSetup {
                                                  const CancelToken& cancel);
 
   const chat::Chat& chat() const { return *chat_; }
-  const chat::Store& store() const { return store_; }
+  const chat::ConversationStore& store() const { return store_; }
   const config::Config& config() const { return config_; }
   const model::JsonSchema* schema() const { return schema_ ? &schema_->schema : nullptr; }
   // "" for a stateless request.
@@ -161,7 +161,7 @@ class ChatSetup {
   const config::Config config_;
   const std::function<void(std::string_view)> say_;
   const CancelToken cancel_;
-  chat::Store store_;
+  chat::ConversationStore store_;
   std::string id_;
   bool id_is_new_ = false;
   std::string system_text_, template_;

@@ -195,11 +195,11 @@ class Showing {
   std::ostream& out_;
 };
 
-using chat::Store;
+using chat::ConversationStore;
 
 class Migrating {
  public:
-  Migrating(const MigrateArguments& arguments, const Store& store, Context& context)
+  Migrating(const MigrateArguments& arguments, const ConversationStore& store, Context& context)
       : arguments_(arguments), store_(store), cancel_(context.cancel), out_(context.out) {}
 
   Status Run() {
@@ -257,7 +257,7 @@ class Migrating {
   }
 
   const MigrateArguments& arguments_;
-  const Store& store_;
+  const ConversationStore& store_;
   const CancelToken& cancel_;
   std::ostream& out_;
   JsonArray list_;
@@ -265,7 +265,7 @@ class Migrating {
 
 Status RunShow(const ShowArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
-  const Store store(config.conversations.path);
+  const ConversationStore store(config.conversations.path);
   DOSSIER_ASSIGN_OR_RETURN(const std::string id, store.Resolve(given.id));
   DOSSIER_ASSIGN_OR_RETURN(const chat::Loaded loaded, store.Load(id));
   for (const std::string& warning : loaded.stored.warnings) PrintWarning(context.err, warning);
@@ -274,7 +274,7 @@ Status RunShow(const ShowArguments& given, Context& context) {
 
 Status RunMigrate(const MigrateArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
-  const Store store(config.conversations.path);
+  const ConversationStore store(config.conversations.path);
   return Migrating(given, store, context).Run();
 }
 

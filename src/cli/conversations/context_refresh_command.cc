@@ -223,7 +223,7 @@ class Refresher {
   const CancelToken& cancel_;
   std::ostream& out_;
   std::ostream& err_;
-  const chat::Store store_;
+  const chat::ConversationStore store_;
   std::string id_;
   Measure measure_;
   chat::Gathered gathered_;

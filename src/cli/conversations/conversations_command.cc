@@ -34,9 +34,9 @@
 namespace dossier::cli {
 namespace {
 
+using chat::ConversationStore;
 using chat::Index;
 using chat::Loaded;
-using chat::Store;
 using chat::Stored;
 
 struct ConversationsArguments {
@@ -213,8 +213,8 @@ class Conversations {
       if (failure) PrintError(err_, *failure);
       failure = error;
     };
-    using Added = chat::Store::Added;
-    using Adding = chat::Store::Adding;
+    using Added = chat::ConversationStore::Added;
+    using Adding = chat::ConversationStore::Adding;
     const Adding adding = arguments_.dry_run ? Adding::kPlanned : Adding::kDone;
     JsonArray list;
     for (const std::string& file : arguments_.files) {
@@ -340,7 +340,7 @@ class Conversations {
     return loaded;
   }
 
-  static std::string_view AddedName(chat::Store::Added added) {
+  static std::string_view AddedName(chat::ConversationStore::Added added) {
     constexpr std::string_view kNames[] = {"new", "longer than before", "there already",
                                            "left out: another conversation has this id"};
     return kNames[static_cast<int>(added)];
@@ -433,7 +433,7 @@ class Conversations {
   const GlobalFlags& global_;
   const config::Config config_;
   const CancelToken& cancel_;
-  const Store store_;
+  const ConversationStore store_;
   FailureForm& failure_form_;
   std::ostream& out_;
   std::ostream& err_;

@@ -80,7 +80,7 @@ void MemoryCall::WarnOfSecrets(std::int64_t redacted) const {
 }
 
 void MemoryCall::Log(std::string_view op, std::string_view memory_type, JsonObject details) const {
-  AppendWith([&](const memory::CallLog& log, memory::LoggedCall call) {
+  AppendWith([&](const memory::MemoryCallLog& log, memory::LoggedCall call) {
     call.op = op;
     call.layer = "command";
     call.memory_type = memory_type;
@@ -90,12 +90,12 @@ void MemoryCall::Log(std::string_view op, std::string_view memory_type, JsonObje
 }
 
 void MemoryCall::LogOperations(const memory::UpdateResult& result) const {
-  AppendWith([&](const memory::CallLog& log, const memory::LoggedCall& call) {
+  AppendWith([&](const memory::MemoryCallLog& log, const memory::LoggedCall& call) {
     return memory::AppendOperations(log, call, result.operations_log);
   });
 }
 
-void MemoryCall::AppendWith(const std::function<Status(const memory::CallLog& log,
+void MemoryCall::AppendWith(const std::function<Status(const memory::MemoryCallLog& log,
                                                        memory::LoggedCall call)>& append) const {
   if (!settings_.log_enabled) return;
   const std::string path = MemoryStorePath(arguments_.store, config_, OpenMode::kExisting);

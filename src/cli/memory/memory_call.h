@@ -116,8 +116,8 @@ class MemoryCall {
       : arguments_(arguments), config_(config), context_(context) {}
 
   // Calls `append` with the log, if there is one.
-  void AppendWith(const std::function<Status(const memory::CallLog& log, memory::LoggedCall call)>&
-                      append) const;
+  void AppendWith(const std::function<Status(const memory::MemoryCallLog& log,
+                                             memory::LoggedCall call)>& append) const;
 
   const MemoryArguments& arguments_;
   const config::Config& config_;

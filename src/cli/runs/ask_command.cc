@@ -38,7 +38,7 @@
 namespace dossier::cli {
 namespace {
 
-using ask::Request;
+using ask::AskRequest;
 
 int WriteAnswer(const AskArguments& arguments, const ask::Outcome& outcome, std::ostream& out,
                 std::ostream& err) {
@@ -216,7 +216,7 @@ class Asking {
     if (flags_.verbose > 0 || config_.debug) {
       Say(fmt::format("model: {} ({})", model.description, model.why));
     }
-    DOSSIER_ASSIGN_OR_RETURN(Request request, AskRequest(arguments_, argv_, sandbox));
+    DOSSIER_ASSIGN_OR_RETURN(AskRequest request, MakeAskRequest(arguments_, argv_, sandbox));
     request.temperature = model_flags.temperature;
     DOSSIER_RETURN_IF_ERROR(SetOrigin(&request));
     request.confirm_above = above;
@@ -278,7 +278,7 @@ class Asking {
   }
 
   // Adds what was asked in the session before.
-  Status SetSession(Keeping& keeping, sandbox::Dialect dialect, Request* request) {
+  Status SetSession(Keeping& keeping, sandbox::Dialect dialect, AskRequest* request) {
     if (arguments_.session.empty() || !keeping.journal) return {};
     const ask::ContextOptions about{.content = &keeping.content(),
                                     .copy_limit = config_.store.copy_limit};
@@ -292,7 +292,7 @@ class Asking {
   }
 
   // Sets the folder of --out-dir. `compared` owns that of a comparison, which leaves no files.
-  Status SetOut(Request* request, std::optional<TempFolder>* compared) {
+  Status SetOut(AskRequest* request, std::optional<TempFolder>* compared) {
     if (taken_up_ && !taken_up_->order.forked_from.empty() && !IsCompared() &&
         !arguments_.out_dir.empty()) {
       Say("files of the fork go to " + arguments_.out_dir);
@@ -310,7 +310,7 @@ class Asking {
   }
 
   // Shows what a run would send or cost: --dry-run, --estimate.
-  Result<int> ShowAhead(ask::Engine& engine, const Request& request) {
+  Result<int> ShowAhead(ask::Engine& engine, const AskRequest& request) {
     DOSSIER_ASSIGN_OR_RETURN(const ask::Plan plan, engine.DryRun(request, cancel_));
     for (const std::string& warning : plan.warnings) PrintWarning(err_, warning);
     if (arguments_.dry_run) return ShowPlan(plan, out_);
@@ -333,7 +333,7 @@ class Asking {
   }
 
   // Sets the question and what the journal records about the start of the run.
-  Status SetOrigin(Request* request) {
+  Status SetOrigin(AskRequest* request) {
     if (!taken_up_) {
       DOSSIER_ASSIGN_OR_RETURN(request->question, ReadQuestion(asked_, flags_, cancel_, err_));
       std::error_code error;
@@ -420,7 +420,7 @@ class Asking {
     return ask::LoadContext(sources, options, cancel_);
   }
 
-  Result<int> Answer(ask::Engine& engine, const Request& request, ProgressStyle style,
+  Result<int> Answer(ask::Engine& engine, const AskRequest& request, ProgressStyle style,
                      const Terminal& terminal) {
     ask::Outcome outcome;
     {

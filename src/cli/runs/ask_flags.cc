@@ -233,9 +233,10 @@ Status CheckAskArguments(const AskArguments& arguments) {
   return {};
 }
 
-Result<ask::Request> AskRequest(const AskArguments& arguments, std::span<const std::string> argv,
-                                const SandboxChoice& sandbox) {
-  ask::Request request;
+Result<ask::AskRequest> MakeAskRequest(const AskArguments& arguments,
+                                       std::span<const std::string> argv,
+                                       const SandboxChoice& sandbox) {
+  ask::AskRequest request;
   request.mode = Pick(kModes, arguments.mode);
   request.profile = Pick(kProfiles, arguments.profile);
   request.forcing = Pick(kForcings, arguments.forcing);
@@ -262,7 +263,7 @@ Result<ask::Request> AskRequest(const AskArguments& arguments, std::span<const s
   request.cell = sandbox.limits;
   request.context_string_max = sandbox.context_string_max;
   request.seed = arguments.seed.value_or(SystemEntropy() >> 1);
-  if (arguments.seed) request.seed_from = ask::Request::Seed::kGiven;
+  if (arguments.seed) request.seed_from = ask::AskRequest::Seed::kGiven;
   for (const std::string& word : argv) request.argv.emplace_back(word);
   return request;
 }

@@ -3,7 +3,7 @@
 //   AskArguments arguments;
 //   DeclareAskFlags(flags, arguments);                    // then the line is parsed
 //   DOSSIER_RETURN_IF_ERROR(CheckAskArguments(arguments));
-//   DOSSIER_ASSIGN_OR_RETURN(ask::Request request, AskRequest(arguments, argv, sandbox));
+//   DOSSIER_ASSIGN_OR_RETURN(ask::AskRequest request, MakeAskRequest(arguments, argv, sandbox));
 //
 // Thread-safety: none needed.
 
@@ -78,8 +78,9 @@ Status CheckAskArguments(const AskArguments& arguments);
 
 // Sets modes, limits and seed; the caller adds the question, its context and the models. `argv` is
 // the command line for the journal. Errors: kUsage: not a valid time.
-Result<ask::Request> AskRequest(const AskArguments& arguments, std::span<const std::string> argv,
-                                const SandboxChoice& sandbox);
+Result<ask::AskRequest> MakeAskRequest(const AskArguments& arguments,
+                                       std::span<const std::string> argv,
+                                       const SandboxChoice& sandbox);
 
 }  // namespace dossier::cli
 

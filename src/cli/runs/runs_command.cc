@@ -130,7 +130,8 @@ Status TellStory(store::Journal& journal, const std::vector<store::Event>& event
 Result<std::vector<store::Event>> EventsOf(store::Journal& journal, const std::string& run) {
   DOSSIER_ASSIGN_OR_RETURN(std::vector<store::Event> events, journal.Events(run));
   if (KindOf(events.front().data) != kResearch) return events;
-  const auto own = research::RunLog::Reopen(TextAt(Json(events.front().data), "folder"), {}, {});
+  const auto own =
+      research::ResearchLog::Reopen(TextAt(Json(events.front().data), "folder"), {}, {});
   return own ? (*own)->Events() : events;
 }
 

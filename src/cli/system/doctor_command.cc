@@ -104,7 +104,7 @@ struct SandboxFindings {
 };
 
 Result<std::unique_ptr<sandbox::Session>> OpenSession(const DoctorArguments& arguments,
-                                                      sandbox::Mode mode) {
+                                                      sandbox::IsolationMode mode) {
   sandbox::PoolOptions options;
   options.mode = mode;
   options.worker_path = arguments.worker_path;
@@ -118,7 +118,7 @@ DoctorCheck CheckLayer(const sandbox::Layer& layer, const sandbox::IsolationRepo
   if (layer.state == sandbox::LayerState::kApplied) return {layer.name, State::kOk, layer.reason};
   // The strict mode judges each layer; only what it would refuse counts as failed.
   sandbox::IsolationReport strict = report;
-  strict.mode = sandbox::Mode::kStrict;
+  strict.mode = sandbox::IsolationMode::kStrict;
   const Status required = sandbox::CheckRequired(strict);
   const bool named =
       !required && required.error().message.find("sandbox: " + layer.name + " ") == 0;
@@ -145,11 +145,11 @@ DoctorCheck StandardLibrary(sandbox::Session& session) {
 
 SandboxFindings CheckSandbox(const DoctorArguments& arguments) {
   SandboxFindings findings;
-  auto session = OpenSession(arguments, sandbox::Mode::kStrict);
+  auto session = OpenSession(arguments, sandbox::IsolationMode::kStrict);
   findings.strict = session.has_value();
   if (!session) {
     findings.checks.push_back({"sandbox", State::kFailed, session.error().message});
-    session = OpenSession(arguments, sandbox::Mode::kDegraded);
+    session = OpenSession(arguments, sandbox::IsolationMode::kDegraded);
     if (!session) return findings;
   }
   const sandbox::IsolationReport& report = (*session)->report();

@@ -123,7 +123,7 @@ Result<JailSpec> MakeSpec(const SandboxExecArguments& arguments) {
   if (arguments.network) spec.network = sandbox::JailNetwork::kAny;
   spec.environment = OwnEnvironment();
   spec.input = STDIN_FILENO;
-  if (arguments.mode == "degraded") spec.mode = sandbox::Mode::kDegraded;
+  if (arguments.mode == "degraded") spec.mode = sandbox::IsolationMode::kDegraded;
   sandbox::JailLimits& limits = spec.limits;
   if (!arguments.cpu.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(limits.cpu, ReadTimeFlag("--cpu", arguments.cpu));
@@ -178,7 +178,7 @@ Result<int> RunExec(const SandboxExecArguments& arguments, Context& context) {
     };
   }
   DOSSIER_ASSIGN_OR_RETURN(const Exit exit, sandbox::RunJailed(spec, arguments.argv, io));
-  if (exit.report.mode == sandbox::Mode::kDegraded && !exit.report.gaps.empty()) {
+  if (exit.report.mode == sandbox::IsolationMode::kDegraded && !exit.report.gaps.empty()) {
     PrintWarning(context.err, "sandbox: degraded: " + Join(exit.report.gaps, "; "));
   }
   if (exit.stop != JailStop::kNothing) {

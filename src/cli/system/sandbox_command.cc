@@ -36,7 +36,7 @@ Result<SandboxChoice> Choose(const SandboxFlags& flags, const std::string& worke
 }
 
 void WarnIfDegraded(const sandbox::IsolationReport& report, std::ostream& err) {
-  if (report.mode != sandbox::Mode::kDegraded) return;
+  if (report.mode != sandbox::IsolationMode::kDegraded) return;
   PrintWarning(err, report.gaps.empty()
                         ? "sandbox: degraded was asked for; every required layer is there"
                         : "sandbox: degraded: " + Join(report.gaps, "; "));
@@ -104,7 +104,7 @@ Result<std::vector<ask::TextDocument>> AddContexts(const ask::ContextSet& set,
                               .meta = inspect::ContextMeta(document.description, runtime)});
     documents.push_back({document.name, text, document.description});
   }
-  DOSSIER_ASSIGN_OR_RETURN(std::vector<sandbox::Context> databases, ask::DatabasesOf(set));
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<sandbox::ContextText> databases, ask::DatabasesOf(set));
   std::ranges::move(databases, std::back_inserter(spec->contexts));
   return documents;
 }

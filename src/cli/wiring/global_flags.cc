@@ -127,7 +127,7 @@ Result<config::LoadRequest> MakeLoadRequest(const GlobalFlags& flags) {
       .name = flags.config_name,
       .config_dir = flags.config_dir,
       .conversations_path = flags.conversations_path,
-      .mode = flags.compat ? config::Mode::kCompat : config::Mode::kDefault};
+      .mode = flags.compat ? config::CompatMode::kCompat : config::CompatMode::kDefault};
   std::error_code error;
   request.folder = std::filesystem::canonical(".", error).string();
   if (error) return MakeErrnoError(error.value(), "the working folder");

@@ -201,7 +201,8 @@ std::vector<std::string> AskLineOf(ModelFlags model, const SandboxFlags& sandbox
 
 Result<SandboxChoice> ParseSandboxFlags(const SandboxFlags& flags) {
   SandboxChoice choice;
-  choice.pool.mode = flags.mode == "degraded" ? sandbox::Mode::kDegraded : sandbox::Mode::kStrict;
+  choice.pool.mode = flags.mode == "degraded" ? sandbox::IsolationMode::kDegraded
+                                              : sandbox::IsolationMode::kStrict;
   for (const std::string& folder : flags.read_folders) {
     if (Exists(folder)) continue;
     return MakeError(ErrorCode::kNotFound, "--sandbox-read {}: there is no such folder", folder);

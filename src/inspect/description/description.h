@@ -255,7 +255,7 @@ struct Note {
 };
 
 // The part of a larger text that a text is.
-struct Part {
+struct TextExcerpt {
   std::string of;                      // the name of the whole
   std::uint64_t index = 0, count = 0;  // from 1; 0: unknown
   std::uint64_t start = 0, end = 0;    // chars of the whole, end exclusive
@@ -306,7 +306,7 @@ struct Description {
   std::uint64_t members_bytes = 0;  // unpacked, of all members
   bool members_exact = true;        // false: the list could not be read completely
   std::vector<Note> notes;
-  std::optional<Part> part;
+  std::optional<TextExcerpt> part;
   bool stable = true;  // false: the file changed during the read
   std::string sha256;  // hex; empty unless requested
   // A read error in the middle: counts are lower bounds.

@@ -212,7 +212,7 @@ Json ToJson(const Description& description) {
 
 namespace {
 
-Json PartJson(const std::optional<Part>& part) {
+Json PartJson(const std::optional<TextExcerpt>& part) {
   if (!part) return nullptr;
   const auto known = [&](std::uint64_t number) {
     return part->index > 0 ? Json(number) : Json(nullptr);

@@ -18,7 +18,7 @@ std::string Available(const HintOptions& options) {
 }
 
 // Returns "part 3 of 12 of feed.ndjson".
-std::string PartText(const Part& part) {
+std::string PartText(const TextExcerpt& part) {
   const std::string name = CleanName(part.of);
   if (part.index == 0) return "a part of " + name;
   return fmt::format("part {} of {} of {}", GroupDigits(part.index), GroupDigits(part.count), name);
@@ -110,7 +110,7 @@ void AddLine(std::string_view label, const std::string& value, std::string* out)
 // For a part: its own size, with the format and fields of the whole.
 std::string PartLines(const Description& description, const HintOptions& options,
                       const Extent& extent) {
-  const Part& part = *description.part;
+  const TextExcerpt& part = *description.part;
   std::string out;
   AddLine("Format", part.format, &out);
   AddLine("Size",
@@ -119,7 +119,7 @@ std::string PartLines(const Description& description, const HintOptions& options
                       Amount(description.counts.lines, "line", "lines"), GroupDigits(part.start),
                       GroupDigits(part.end), GroupDigits(part.total)),
           &out);
-  if (part.cut == Part::Cut::kAtRecords) AddLine("Records", RecordsText(description), &out);
+  if (part.cut == TextExcerpt::Cut::kAtRecords) AddLine("Records", RecordsText(description), &out);
   Description whole{.fields = part.fields, .fields_total = part.fields_total};
   if (whole.fields_total > 0) AddLine("Fields", FieldsText(whole, options, extent.fields), &out);
   return out;

@@ -60,23 +60,23 @@ TEST(HintTest, TextFilesShowOnlySourceFormatAndSize) {  // INS-101, INS-105
 TEST(HintTest, APartHasItsPlaceAndTheFormatAndFieldsOfTheWhole) {  // INS-122, INS-T16
   const Description whole = DescribeText("{\"a\":1}\n{\"a\":2}\n", "feed.ndjson", {});
   Description half = DescribeText("{\"a\":2}\n", "feed.ndjson", {});
-  half.part = Part{.of = "feed.ndjson",
-                   .index = 2,
-                   .count = 2,
-                   .start = 8,
-                   .end = 16,
-                   .total = 16,
-                   .cut = Part::Cut::kAtRecords,
-                   .format = FormatLabel(whole),
-                   .fields = whole.fields,
-                   .fields_total = whole.fields_total};
+  half.part = TextExcerpt{.of = "feed.ndjson",
+                          .index = 2,
+                          .count = 2,
+                          .start = 8,
+                          .end = 16,
+                          .total = 16,
+                          .cut = TextExcerpt::Cut::kAtRecords,
+                          .format = FormatLabel(whole),
+                          .fields = whole.fields,
+                          .fields_total = whole.fields_total};
   EXPECT_EQ(RenderHint(half, {}),
             "[Context available in context: part 2 of 2 of feed.ndjson]\n"
             "  Format: NDJSON (newline-delimited JSON)\n"
             "  Size: 8 chars, 1 line (chars 8 to 16 of 16)\n  Records: 1\n  Fields: a");
   EXPECT_EQ(dossier::ToJson(ContextMeta(half, Runtime::kPython).at("part")),
             R"({"index":2,"count":2,"start":8,"end":16})");
-  half.part->cut = Part::Cut::kAnywhere;
+  half.part->cut = TextExcerpt::Cut::kAnywhere;
   half.part->index = half.part->count = 0;
   EXPECT_EQ(RenderHint(half, {}),
             "[Context available in context: a part of feed.ndjson]\n"

@@ -41,7 +41,7 @@ Micros MicrosNow(const Clock& clock) {
 
 }  // namespace
 
-Status CallLog::Append(LoggedCall call) const {
+Status MemoryCallLog::Append(LoggedCall call) const {
   if (options_.redaction == Redaction::kOn) RedactJson(&call.details);
   Json details(std::move(call.details));
   CutTexts(&details, options_.max_chars);
@@ -63,7 +63,8 @@ Status CallLog::Append(LoggedCall call) const {
   return {};
 }
 
-Status AppendOperations(const CallLog& log, const LoggedCall& as, const JsonArray& operations_log) {
+Status AppendOperations(const MemoryCallLog& log, const LoggedCall& as,
+                        const JsonArray& operations_log) {
   for (const Json& entry : operations_log) {
     LoggedCall call = as;
     call.op = FindString(entry, "type").value_or("");

@@ -1,6 +1,6 @@
 // The log of memory requests and replies: memory_calls.jsonl, one JSON object per line.
 //
-//   CallLog log({.path = CallLogPath(store->path()), .max_chars = 1000, .clock = clock});
+//   MemoryCallLog log({.path = CallLogPath(store->path()), .max_chars = 1000, .clock = clock});
 //   DOSSIER_RETURN_IF_ERROR(log.Append({.op = "search", .layer = "command",
 //                                       .memory_type = "archival", .branch = "root",
 //                                       .details = {{"query", query}}}));
@@ -40,9 +40,9 @@ struct CallLogOptions {
   std::shared_ptr<const Clock> clock = SystemClock();
 };
 
-class CallLog {
+class MemoryCallLog {
  public:
-  explicit CallLog(CallLogOptions options) : options_(std::move(options)) {}
+  explicit MemoryCallLog(CallLogOptions options) : options_(std::move(options)) {}
 
   Status Append(LoggedCall call) const;
 
@@ -51,7 +51,8 @@ class CallLog {
 };
 
 // Appends one line for each UpdateResult log entry of an applied block. `as` gives other fields.
-Status AppendOperations(const CallLog& log, const LoggedCall& as, const JsonArray& operations_log);
+Status AppendOperations(const MemoryCallLog& log, const LoggedCall& as,
+                        const JsonArray& operations_log);
 
 // Returns the path of memory_calls.jsonl beside the store.
 std::string CallLogPath(const std::string& store_path);

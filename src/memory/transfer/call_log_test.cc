@@ -16,11 +16,11 @@ struct LogRig {
   TempFolder folder = *TempFolder::Make();
   std::string path = CallLogPath(folder.path() + "/memory.sqlite");
 
-  CallLog Log(std::int64_t max_chars = 1000, Redaction redaction = Redaction::kOn) const {
-    return CallLog({.path = path,
-                    .max_chars = max_chars,
-                    .redaction = redaction,
-                    .clock = std::make_shared<StandingClock>()});
+  MemoryCallLog Log(std::int64_t max_chars = 1000, Redaction redaction = Redaction::kOn) const {
+    return MemoryCallLog({.path = path,
+                          .max_chars = max_chars,
+                          .redaction = redaction,
+                          .clock = std::make_shared<StandingClock>()});
   }
   std::string Text() const { return ReadFile(path).value_or(""); }
 };
@@ -77,7 +77,7 @@ TEST(CallLogTest, ReadsAreCountedByPhase) {
 
 TEST(CallLogTest, AFolderThatIsNotThereIsNamed) {
   const LogRig rig;
-  const CallLog log({.path = CallLogPath(rig.folder.path() + "/none/memory.sqlite")});
+  const MemoryCallLog log({.path = CallLogPath(rig.folder.path() + "/none/memory.sqlite")});
   EXPECT_THAT(log.Append({.op = "a"}), FailsWith(ErrorCode::kNotFound, "/none/memory_calls"));
 }
 

@@ -7,8 +7,8 @@
 namespace dossier::model {
 namespace {
 
-using assembly::Field;
 using assembly::FieldPlace;
+using assembly::YamlField;
 using config::ConfigSection;
 
 // A section while it is read into the UserConfig: relative paths start at its file's folder.
@@ -59,7 +59,7 @@ Status ReadCommand(const FieldPlace& at, KeyAccess* access) {
   return {};
 }
 
-constexpr Field<KeyAccess> kAccessFields[] = {
+constexpr YamlField<KeyAccess> kAccessFields[] = {
     {"key_cmd", ReadCommand},
     {"key_file", assembly::Into<assembly::ReadString, &KeyAccess::file>},
 };
@@ -75,10 +75,10 @@ Status ReadProviders(const FieldPlace& at, Draft* draft) {
   return {};
 }
 
-constexpr Field<Draft> kModelsFields[] = {
+constexpr YamlField<Draft> kModelsFields[] = {
     {"data", ReadDataFiles}, {"aliases", ReadAliases}, {"providers", ReadProviders}};
 
-constexpr Field<Draft> kLocalFields[] = {
+constexpr YamlField<Draft> kLocalFields[] = {
     {"server",
      [](const FieldPlace& at, Draft* draft) -> Status {
        DOSSIER_RETURN_IF_ERROR(assembly::ReadString(at, &draft->config.local_server));
@@ -97,7 +97,7 @@ constexpr Field<Draft> kLocalFields[] = {
 };
 
 Status ReadSection(const std::optional<ConfigSection>& section,
-                   std::span<const Field<Draft>> fields, UserConfig* config) {
+                   std::span<const YamlField<Draft>> fields, UserConfig* config) {
   if (!section) return {};
   Draft draft{*section, std::move(*config)};
   DOSSIER_RETURN_IF_ERROR(

@@ -33,7 +33,7 @@ class CallParts {
   const ReplySchemas& schemas() const { return schemas_; }
   const assembly::Layout& LayoutOf(const CallSite& site) const;
   PromptLogs& logs() { return logs_; }
-  RunLog& journal() const { return *options_.log; }
+  ResearchLog& journal() const { return *options_.log; }
   driver::Caller& caller() { return caller_; }
 
   // Returns what the user's layout adds to a site, without secrets. Read once per site, at its

@@ -65,7 +65,8 @@ CallRequest ExampleRequest(const CallSite& site, const assembly::Layout& layout)
 class GoldenPrompts : public ::testing::Test {
  protected:
   std::unique_ptr<RoleCaller> Open(memory::Store* store) {
-    auto log = RunLog::Start(temp_.path() + (store ? "/with" : "/without"), {}, SystemClock(), {});
+    auto log =
+        ResearchLog::Start(temp_.path() + (store ? "/with" : "/without"), {}, SystemClock(), {});
     EXPECT_TRUE(log) << log.error().message;
     logs_.push_back(*std::move(log));
     auto caller = RoleCaller::Open({.log = logs_.back().get(),
@@ -113,7 +114,7 @@ class GoldenPrompts : public ::testing::Test {
   TempFolder temp_ = *TempFolder::Make("golden");
   ScriptedModel model_;
   model::Ledger ledger_{{}, SystemClock()};
-  std::vector<std::unique_ptr<RunLog>> logs_;
+  std::vector<std::unique_ptr<ResearchLog>> logs_;
 };
 
 TEST_F(GoldenPrompts, OfEveryCallSiteWithAndWithoutMemory) {  // RSP-T1

@@ -96,7 +96,7 @@ struct CallOutcome {
 };
 
 struct CallerOptions {
-  RunLog* log = nullptr;            // outlives the caller
+  ResearchLog* log = nullptr;       // outlives the caller
   driver::MemoryUse memory;         // no store with --no-memory: plain templates
   model::Ledger* ledger = nullptr;  // the run's ledger
   // Called once per role: "code feedback vlm summary select report cite write review memory".

@@ -38,8 +38,8 @@ class CallerTest : public ::testing::Test {
     caller_.reset();
     log_.reset();
     auto log = std::filesystem::exists(temp_.path() + "/journal.sqlite")
-                   ? RunLog::Reopen(temp_.path(), clock_, watch_)
-                   : RunLog::Start(temp_.path(), {}, clock_, watch_);
+                   ? ResearchLog::Reopen(temp_.path(), clock_, watch_)
+                   : ResearchLog::Start(temp_.path(), {}, clock_, watch_);
     ASSERT_TRUE(log) << log.error().message;
     log_ = *std::move(log);
     CallerOptions options{
@@ -87,9 +87,9 @@ class CallerTest : public ::testing::Test {
   model::Ledger ledger_{{}, clock_};
   Millis max_wait_{0};
   std::vector<Millis> waits_;
-  RunLog::Watch watch_;
+  ResearchLog::Watch watch_;
   std::shared_ptr<memory::Store> store_;
-  std::unique_ptr<RunLog> log_;
+  std::unique_ptr<ResearchLog> log_;
   std::unique_ptr<RoleCaller> caller_;
 };
 

@@ -83,7 +83,7 @@ std::optional<std::string_view> Behind(std::string_view line, std::string_view p
 std::vector<FencedCode> CodeFences(std::string_view text) {
   std::vector<FencedCode> fences;
   std::optional<ask::FenceMark> open;
-  for (const ask::Line& line : ask::SplitLines(text)) {
+  for (const ask::TextLine& line : ask::SplitLines(text)) {
     if (open && ask::ClosesFence(line.text, *open)) {
       open.reset();
     } else if (open) {
@@ -116,7 +116,7 @@ std::vector<std::optional<std::string>> ReadKeywords(std::string_view payload,
     if (!value.empty()) value += ' ';
     value += text;
   };
-  for (const ask::Line& line : ask::SplitLines(payload)) {
+  for (const ask::TextLine& line : ask::SplitLines(payload)) {
     std::optional<std::string_view> rest;
     for (std::size_t i = 0; i < prefixes.size() && !rest; ++i) {
       rest = Behind(line.text, prefixes[i]);

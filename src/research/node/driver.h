@@ -42,7 +42,7 @@ struct Driver {
 
   const RunConfig& config() const { return *services.config; }
   RoleCaller& caller() const { return *services.caller; }
-  RunLog& log() const { return *services.log; }
+  ResearchLog& log() const { return *services.log; }
 };
 
 bool Skips(const RunOrder& order, RunOrder::Skip what);

@@ -35,7 +35,7 @@ namespace dossier::research {
 // The services that every part of a run uses. All of them outlive the parts.
 struct Services {
   const RunConfig* config = nullptr;
-  RunLog* log = nullptr;
+  ResearchLog* log = nullptr;
   RoleCaller* caller = nullptr;
   memory::Store* memory = nullptr;  // null: --no-memory
   std::shared_ptr<const Clock> clock;

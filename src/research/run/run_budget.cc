@@ -46,7 +46,7 @@ RunSpend SpendOf(std::span<const store::Event> events) {
   return spend;
 }
 
-Result<RunSpend> SpendOf(const RunLog& log) {
+Result<RunSpend> SpendOf(const ResearchLog& log) {
   WorkingTime time;
   DOSSIER_RETURN_IF_ERROR(log.ForEach([&](const store::StoredEvent& event) -> Status {
     time.See(event.type, event.time);

@@ -41,7 +41,7 @@ class WorkingTime {
 
 RunSpend SpendOf(std::span<const store::Event> events);
 // Returns the same for a log. Errors: those of its journal.
-Result<RunSpend> SpendOf(const RunLog& log);
+Result<RunSpend> SpendOf(const ResearchLog& log);
 
 // Returns token_tracker.json: calls, tokens and cost per role, and their sum.
 JsonObject TokenTracker(std::span<const store::Event> events);

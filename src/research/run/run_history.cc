@@ -33,7 +33,7 @@ std::string PrimaryMetric(const std::string& folder) {
 
 class Replay {
  public:
-  explicit Replay(const RunLog& log) : log_(log) {}
+  explicit Replay(const ResearchLog& log) : log_(log) {}
 
   Result<RunHistory> Read() {
     WorkingTime time;
@@ -196,7 +196,7 @@ class Replay {
     if (best && best->steer != Steer::kPruned) out_.results.best_node = at_end;
   }
 
-  const RunLog& log_;
+  const ResearchLog& log_;
   RunHistory out_;
   std::map<std::string, Node> created_;
   std::set<std::string> finished_;
@@ -205,10 +205,10 @@ class Replay {
 
 }  // namespace
 
-Result<RunHistory> HistoryOf(const RunLog& log) { return Replay(log).Read(); }
+Result<RunHistory> HistoryOf(const ResearchLog& log) { return Replay(log).Read(); }
 
 Result<RunHistory> ReadRunHistory(const std::string& folder) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto log, RunLog::Reopen(folder, SystemClock(), {}));
+  DOSSIER_ASSIGN_OR_RETURN(const auto log, ResearchLog::Reopen(folder, SystemClock(), {}));
   DOSSIER_ASSIGN_OR_RETURN(RunHistory history, HistoryOf(*log));
   DOSSIER_ASSIGN_OR_RETURN(const RunRecord record, ReadRunRecord(folder));
   history.results.title = record.title;

@@ -43,7 +43,7 @@ struct RunHistory {
 
 // Errors: kNotFound (no run in the folder), kDamaged, those of the journal.
 Result<RunHistory> ReadRunHistory(const std::string& folder);
-Result<RunHistory> HistoryOf(const RunLog& log);
+Result<RunHistory> HistoryOf(const ResearchLog& log);
 
 }  // namespace dossier::research
 

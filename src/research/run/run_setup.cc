@@ -85,7 +85,7 @@ std::string NodeKeyOf(const RunOrder& order) {
 }
 
 // Passes every recorded event to the order's watch and to the run's entry in the user's journal.
-RunLog::Watch WatchOf(const RunOrder& order, StartedRun* setup) {
+ResearchLog::Watch WatchOf(const RunOrder& order, StartedRun* setup) {
   if (order.journal_folder.empty()) return order.watch;
   setup->listing =
       std::make_unique<RunListing>(RunListing::Options{.journal_folder = order.journal_folder,
@@ -106,7 +106,7 @@ int Retries(std::string_view resumed) {
 }
 
 Status OpenLog(const RunOrder& order, StartedRun* setup) {
-  const RunLog::Watch watch = WatchOf(order, setup);
+  const ResearchLog::Watch watch = WatchOf(order, setup);
   setup->driver.node_key = NodeKeyOf(order);
   if (order.mode == RunOrder::Mode::kStart) {
     JsonObject started{{"question", setup->idea.title},
@@ -115,20 +115,20 @@ Status OpenLog(const RunOrder& order, StartedRun* setup) {
                        {"node_key", NodeKeyOf(order)},
                        {"backend", order.config.exec.backend},
                        {"config", FrozenDigests(order.config)}};
-    DOSSIER_ASSIGN_OR_RETURN(setup->log,
-                             RunLog::Start(order.folder, std::move(started), order.clock, watch));
+    DOSSIER_ASSIGN_OR_RETURN(
+        setup->log, ResearchLog::Start(order.folder, std::move(started), order.clock, watch));
     return {};
   }
   WorkingTime time;
   int& retries = setup->driver.retries = order.retry == RunOrder::Retry::kFailed ? 1 : 0;
   DOSSIER_ASSIGN_OR_RETURN(setup->log,
-                           RunLog::Reopen(order.folder, order.clock, watch,
-                                          [&](const store::StoredEvent& event) -> Status {
-                                            time.See(event.type, event.time);
-                                            if (event.type == kResumed)
-                                              retries += Retries(event.data);
-                                            return {};
-                                          }));
+                           ResearchLog::Reopen(order.folder, order.clock, watch,
+                                               [&](const store::StoredEvent& event) -> Status {
+                                                 time.See(event.type, event.time);
+                                                 if (event.type == kResumed)
+                                                   retries += Retries(event.data);
+                                                 return {};
+                                               }));
   setup->spent = {.usage = setup->log->UsageOutside({}), .seconds = time.Seconds()};
   DOSSIER_ASSIGN_OR_RETURN(const store::Event started,
                            setup->log->journal().EventAt(setup->log->run(), 1));
@@ -271,7 +271,7 @@ Status FindMachine(const RunOrder& order, StartedRun* setup, const CancelToken& 
 }
 
 // Journals that resources changed; prompts from here on show the new ones.
-Status TellOfChange(std::string_view before, std::string_view now, RunLog& log) {
+Status TellOfChange(std::string_view before, std::string_view now, ResearchLog& log) {
   const std::string key = fmt::format("resources/{}", now);
   if (before == now || log.Has("warning", key)) return {};
   return log.Add("warning", key,

@@ -30,7 +30,7 @@ struct StartedRun {
   Idea idea;
   std::optional<RunLock> lock;
   std::unique_ptr<RunListing> listing;  // receives the events that `log` records
-  std::unique_ptr<RunLog> log;
+  std::unique_ptr<ResearchLog> log;
   std::shared_ptr<memory::Store> memory;  // null: --no-memory
   RunSpend spent;                         // by earlier processes
   std::unique_ptr<model::Ledger> ledger;

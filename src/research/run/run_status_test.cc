@@ -28,7 +28,7 @@ class RunStatusTest : public ::testing::Test {
   void SetUp() override {
     ASSERT_TRUE(
         WriteFileAtomic(folder() + "/run.json", RunRecordText({.run = "r", .title = "Sorting"})));
-    log_ = *RunLog::Start(folder(), {{"question", "Sorting"}}, SystemClock(), {});
+    log_ = *ResearchLog::Start(folder(), {{"question", "Sorting"}}, SystemClock(), {});
     ASSERT_TRUE(log_->Add("round.selected", std::string(kStage) + "/0",
                           {{"stage", kStage}, {"round", 0}, {"picks", JsonArray()}}));
   }
@@ -85,7 +85,7 @@ class RunStatusTest : public ::testing::Test {
   const std::string& folder() const { return temp_.path(); }
 
   TempFolder temp_ = *TempFolder::Make("status");
-  std::unique_ptr<RunLog> log_;
+  std::unique_ptr<ResearchLog> log_;
 };
 
 TEST_F(RunStatusTest, ARunThatIsWorkedOnShowsWhatItDoes) {

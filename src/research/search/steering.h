@@ -64,7 +64,7 @@ inline constexpr std::string_view kSteered = "run.steered";
 class Steering {
  public:
   // `log` must outlive this object.
-  explicit Steering(RunLog* log) : log_(*log) {}
+  explicit Steering(ResearchLog* log) : log_(*log) {}
 
   // Returns how many orders are in force for `event` with this key (a round's selection, or the
   // copy that a stage begins with): the recorded number, or, if it is not recorded yet, the number
@@ -77,7 +77,7 @@ class Steering {
  private:
   Status ReadTaken();
 
-  RunLog& log_;
+  ResearchLog& log_;
   Orders orders_;
 };
 

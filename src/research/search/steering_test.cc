@@ -23,7 +23,7 @@ class SteeringTest : public ::testing::Test {
   std::string File() const { return ReadFile(folder() + "/steering.jsonl").value_or(""); }
 
   TempFolder temp_ = *TempFolder::Make("steering");
-  std::unique_ptr<RunLog> log_ = *RunLog::Start(folder(), {}, SystemClock(), {});
+  std::unique_ptr<ResearchLog> log_ = *ResearchLog::Start(folder(), {}, SystemClock(), {});
 };
 
 TEST_F(SteeringTest, OrdersAreTakenOnceAndARoundThatWasSelectedKeepsItsOwn) {  // FLT-73
@@ -40,7 +40,7 @@ TEST_F(SteeringTest, OrdersAreTakenOnceAndARoundThatWasSelectedKeepsItsOwn) {  /
               Succeeds());
   // A resume sees the earlier round with its orders, and the next one with all.
   log_.reset();
-  log_ = *RunLog::Reopen(folder(), SystemClock(), {});
+  log_ = *ResearchLog::Reopen(folder(), SystemClock(), {});
   Steering again(log_.get());
   EXPECT_EQ(again.Take("round.selected", "s/1").value(), 2U);
   EXPECT_EQ(again.Take("round.selected", "s/2").value(), 3U);

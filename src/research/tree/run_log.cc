@@ -22,7 +22,7 @@ std::string_view NodeOf(std::string_view key) { return key.substr(0, key.find('/
 Result<std::unique_ptr<store::Journal>> OpenJournal(const std::string& folder,
                                                     std::shared_ptr<const Clock> clock) {
   return store::Journal::Open(folder,
-                              {.clock = std::move(clock), .file = std::string(RunLog::kFile)});
+                              {.clock = std::move(clock), .file = std::string(ResearchLog::kFile)});
 }
 
 // True for {"sha256": …, "bytes": …} alone: what the journal stores in place of a long text.
@@ -45,8 +45,8 @@ void PutTextsBack(Json& value, store::Journal& journal) {
 
 }  // namespace
 
-RunLog::RunLog(std::string folder, std::unique_ptr<store::Journal> journal,
-               std::shared_ptr<const Clock> clock, Watch watch)
+ResearchLog::ResearchLog(std::string folder, std::unique_ptr<store::Journal> journal,
+                         std::shared_ptr<const Clock> clock, Watch watch)
     : folder_(std::move(folder)),
       journal_(std::move(journal)),
       watch_(std::move(watch)),
@@ -60,7 +60,7 @@ RunLog::RunLog(std::string folder, std::unique_ptr<store::Journal> journal,
             .seen = watch_ ? driver::RunLogSetting::Seen::kAsKept
                            : driver::RunLogSetting::Seen::kAsGiven}) {}
 
-void RunLog::See(const store::Event& event) {
+void ResearchLog::See(const store::Event& event) {
   const Json* place = Find(event.data, kPlace);
   const std::string key(place && place->is_string() ? place->get_string() : "");
   {
@@ -75,8 +75,10 @@ void RunLog::See(const store::Event& event) {
   if (watch_) watch_(event);
 }
 
-Result<std::unique_ptr<RunLog>> RunLog::Start(const std::string& folder, JsonObject started,
-                                              std::shared_ptr<const Clock> clock, Watch watch) {
+Result<std::unique_ptr<ResearchLog>> ResearchLog::Start(const std::string& folder,
+                                                        JsonObject started,
+                                                        std::shared_ptr<const Clock> clock,
+                                                        Watch watch) {
   if (!clock) clock = SystemClock();
   DOSSIER_ASSIGN_OR_RETURN(auto journal, OpenJournal(folder, clock));
   DOSSIER_ASSIGN_OR_RETURN(const auto runs, journal->List({}, 1));
@@ -85,15 +87,17 @@ Result<std::unique_ptr<RunLog>> RunLog::Start(const std::string& folder, JsonObj
                      "{} holds the run {} already; `dossier research resume` goes on with it",
                      folder, runs.front().run);
   }
-  std::unique_ptr<RunLog> log(new RunLog(folder, std::move(journal), clock, std::move(watch)));
+  std::unique_ptr<ResearchLog> log(
+      new ResearchLog(folder, std::move(journal), clock, std::move(watch)));
   DOSSIER_RETURN_IF_ERROR(log->log_.Start(std::move(started)));
   log->run_ = log->log_.run();
   return log;
 }
 
-Result<std::unique_ptr<RunLog>> RunLog::Reopen(const std::string& folder,
-                                               std::shared_ptr<const Clock> clock, Watch watch,
-                                               const store::Journal::SeeEvent& see) {
+Result<std::unique_ptr<ResearchLog>> ResearchLog::Reopen(const std::string& folder,
+                                                         std::shared_ptr<const Clock> clock,
+                                                         Watch watch,
+                                                         const store::Journal::SeeEvent& see) {
   if (!clock) clock = SystemClock();
   const std::string path = fmt::format("{}/{}", folder, kFile);
   if (!Exists(path))
@@ -101,7 +105,8 @@ Result<std::unique_ptr<RunLog>> RunLog::Reopen(const std::string& folder,
   DOSSIER_ASSIGN_OR_RETURN(auto journal, OpenJournal(folder, clock));
   DOSSIER_ASSIGN_OR_RETURN(const auto runs, journal->List({}, 1));
   if (runs.empty()) return MakeError(ErrorCode::kNotFound, "{} holds no run", path);
-  std::unique_ptr<RunLog> log(new RunLog(folder, std::move(journal), clock, std::move(watch)));
+  std::unique_ptr<ResearchLog> log(
+      new ResearchLog(folder, std::move(journal), clock, std::move(watch)));
   log->run_ = runs.front().run;
   log->by_key_.reserve(static_cast<std::size_t>(runs.front().events));
   DOSSIER_RETURN_IF_ERROR(log->ForEach([&](const store::StoredEvent& event) -> Status {
@@ -113,7 +118,7 @@ Result<std::unique_ptr<RunLog>> RunLog::Reopen(const std::string& folder,
 }
 
 // Called before anybody else has the log.
-Status RunLog::Read(const store::StoredEvent& event) {
+Status ResearchLog::Read(const store::StoredEvent& event) {
   const std::string key = KeyOf(event.data);
   Count(event.type, key);
   if (event.type == kReplied) {
@@ -127,7 +132,7 @@ Status RunLog::Read(const store::StoredEvent& event) {
 }
 
 // 128 bits, so that the keys of any run do not collide.
-RunLog::KeyHash RunLog::HashOf(std::string_view type, std::string_view key) {
+ResearchLog::KeyHash ResearchLog::HashOf(std::string_view type, std::string_view key) {
   std::uint64_t fnv = 14695981039346656037ULL;
   for (const std::string_view part : {type, key}) {
     fnv = (fnv ^ part.size()) * 1099511628211ULL;
@@ -137,7 +142,7 @@ RunLog::KeyHash RunLog::HashOf(std::string_view type, std::string_view key) {
 }
 
 // Called with the mutex held, or before anybody else has the log.
-void RunLog::Count(std::string_view type, std::string_view key) {
+void ResearchLog::Count(std::string_view type, std::string_view key) {
   ++events_;
   if (key.empty()) return;
   const bool first = by_key_.try_emplace(HashOf(type, key), events_).second;
@@ -146,17 +151,17 @@ void RunLog::Count(std::string_view type, std::string_view key) {
 }
 
 // As Count.
-void RunLog::AddUsageAt(std::string_view key, const model::Usage& usage) {
+void ResearchLog::AddUsageAt(std::string_view key, const model::Usage& usage) {
   usage_[std::string(NodeOf(key))].Add(usage);
 }
 
-model::UsageSum RunLog::UsageOf(std::string_view node) const {
+model::UsageSum ResearchLog::UsageOf(std::string_view node) const {
   const std::lock_guard lock(mutex_);
   const auto found = usage_.find(node.empty() ? kOfNoNode : node);
   return found == usage_.end() ? model::UsageSum() : found->second;
 }
 
-model::UsageSum RunLog::UsageOutside(const std::set<std::string, std::less<>>& nodes) const {
+model::UsageSum ResearchLog::UsageOutside(const std::set<std::string, std::less<>>& nodes) const {
   model::UsageSum sum;
   const std::lock_guard lock(mutex_);
   for (const auto& [node, usage] : usage_) {
@@ -165,25 +170,26 @@ model::UsageSum RunLog::UsageOutside(const std::set<std::string, std::less<>>& n
   return sum;
 }
 
-std::int64_t RunLog::PromptsSent(std::string_view node) const {
+std::int64_t ResearchLog::PromptsSent(std::string_view node) const {
   const std::lock_guard lock(mutex_);
   const auto found = sent_.find(node.empty() ? kOfNoNode : node);
   return found == sent_.end() ? 0 : found->second;
 }
 
-std::optional<std::int64_t> RunLog::NumberOf(std::string_view type, std::string_view key) const {
+std::optional<std::int64_t> ResearchLog::NumberOf(std::string_view type,
+                                                  std::string_view key) const {
   const KeyHash hash = HashOf(type, key);
   const std::lock_guard lock(mutex_);
   const auto found = by_key_.find(hash);
   return found == by_key_.end() ? std::nullopt : std::optional(found->second);
 }
 
-bool RunLog::Has(std::string_view type, std::string_view key) const {
+bool ResearchLog::Has(std::string_view type, std::string_view key) const {
   return NumberOf(type, key).has_value();
 }
 
-Result<std::optional<store::Event>> RunLog::Recorded(std::string_view type,
-                                                     std::string_view key) const {
+Result<std::optional<store::Event>> ResearchLog::Recorded(std::string_view type,
+                                                          std::string_view key) const {
   const std::optional<std::int64_t> number = NumberOf(type, key);
   if (!number) return std::optional<store::Event>();
   DOSSIER_ASSIGN_OR_RETURN(store::Event event, EventAt(*number, type));
@@ -193,7 +199,7 @@ Result<std::optional<store::Event>> RunLog::Recorded(std::string_view type,
   return std::optional(std::move(event));
 }
 
-Result<store::Event> RunLog::EventAt(std::int64_t number, std::string_view type) const {
+Result<store::Event> ResearchLog::EventAt(std::int64_t number, std::string_view type) const {
   std::optional<Ahead> read;
   {
     const std::lock_guard lock(mutex_);
@@ -204,7 +210,7 @@ Result<store::Event> RunLog::EventAt(std::int64_t number, std::string_view type)
   return ParseEvent({.seq = number, .time = read->time, .type = type, .data = read->data});
 }
 
-Result<store::Event> RunLog::ParseEvent(const store::StoredEvent& stored) const {
+Result<store::Event> ResearchLog::ParseEvent(const store::StoredEvent& stored) const {
   DOSSIER_ASSIGN_OR_RETURN(Json data, ParseJson(stored.data, store::kMaxEventDepth + 1));
   if (!data.is_object()) {
     return MakeError(ErrorCode::kDamaged, "journal: event {} is no object", stored.seq);
@@ -216,12 +222,12 @@ Result<store::Event> RunLog::ParseEvent(const store::StoredEvent& stored) const 
                       .data = std::move(data.get_object())};
 }
 
-Status RunLog::Add(std::string_view type, std::string_view key, JsonObject data) {
+Status ResearchLog::Add(std::string_view type, std::string_view key, JsonObject data) {
   if (!key.empty()) data[kPlace] = store::CleanText(key);
   return log_.Add(type, std::move(data));
 }
 
-Result<std::vector<store::Event>> RunLog::EventsOf(std::string_view type) const {
+Result<std::vector<store::Event>> ResearchLog::EventsOf(std::string_view type) const {
   std::vector<store::Event> events;
   DOSSIER_RETURN_IF_ERROR(ForEach([&](const store::StoredEvent& stored) -> Status {
     if (stored.type != type) return {};
@@ -232,11 +238,11 @@ Result<std::vector<store::Event>> RunLog::EventsOf(std::string_view type) const 
   return events;
 }
 
-Status RunLog::ForEach(const store::Journal::SeeEvent& see) const {
+Status ResearchLog::ForEach(const store::Journal::SeeEvent& see) const {
   return journal_->ForEachEvent(run_, see);
 }
 
-JsonObject RunLog::Whole(const JsonObject& data) const {
+JsonObject ResearchLog::Whole(const JsonObject& data) const {
   Json value(data);
   PutTextsBack(value, *journal_);
   return std::move(value.get_object());

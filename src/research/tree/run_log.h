@@ -1,6 +1,6 @@
 // The journal of a run: its record, and what a resume continues from.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(auto log, RunLog::Start(folder, {{"idea", title}}, clock));
+//   DOSSIER_ASSIGN_OR_RETURN(auto log, ResearchLog::Start(folder, {{"idea", title}}, clock));
 //   DOSSIER_RETURN_IF_ERROR(log->Add("node.created", {{"node", id}}));
 //   DOSSIER_ASSIGN_OR_RETURN(const auto done, log->Recorded("phase1.step", id + "/3"));
 //   if (done) Use(done->data);
@@ -48,7 +48,7 @@ namespace dossier::research {
 // run.started probe.done resources.done round.selected node.created call.sent call.replied
 // block.applied phase1.step phase.finished node.finished stage.ended artefact.written limit.reached
 // run.resumed run.steered run.broken run.finished job.queued warning
-class RunLog {
+class ResearchLog {
  public:
   // Receives each new event after it is recorded, in order; must not add events. May be empty.
   using Watch = std::function<void(const store::Event&)>;
@@ -56,13 +56,15 @@ class RunLog {
   static constexpr std::string_view kFile = "journal.sqlite";  // in the run folder, with objects/
 
   // Errors: those of Journal::Open; kInvalidArgument (the folder contains a run already).
-  static Result<std::unique_ptr<RunLog>> Start(const std::string& folder, JsonObject started,
-                                               std::shared_ptr<const Clock> clock, Watch watch);
+  static Result<std::unique_ptr<ResearchLog>> Start(const std::string& folder, JsonObject started,
+                                                    std::shared_ptr<const Clock> clock,
+                                                    Watch watch);
   // `see`, unless empty, receives each event while the log reads them, so that they are read only
   // once. Errors: also kNotFound (no run in the folder). Writes nothing.
-  static Result<std::unique_ptr<RunLog>> Reopen(const std::string& folder,
-                                                std::shared_ptr<const Clock> clock, Watch watch,
-                                                const store::Journal::SeeEvent& see = {});
+  static Result<std::unique_ptr<ResearchLog>> Reopen(const std::string& folder,
+                                                     std::shared_ptr<const Clock> clock,
+                                                     Watch watch,
+                                                     const store::Journal::SeeEvent& see = {});
 
   // Returns the first event of `type` with this `key`, from before the log was opened or added by
   // this process, with its texts complete. Errors: those of Journal::EventAt.
@@ -105,8 +107,8 @@ class RunLog {
   static KeyHash HashOf(std::string_view type, std::string_view key);
   std::optional<std::int64_t> NumberOf(std::string_view type, std::string_view key) const;
 
-  RunLog(std::string folder, std::unique_ptr<store::Journal> journal,
-         std::shared_ptr<const Clock> clock, Watch watch);
+  ResearchLog(std::string folder, std::unique_ptr<store::Journal> journal,
+              std::shared_ptr<const Clock> clock, Watch watch);
   Status Read(const store::StoredEvent& event);
   Result<store::Event> EventAt(std::int64_t number, std::string_view type) const;
   Result<store::Event> ParseEvent(const store::StoredEvent& stored) const;

@@ -12,26 +12,26 @@ using ::dossier::testing::FailsWith;
 
 class RunLogTest : public ::testing::Test {
  protected:
-  std::unique_ptr<RunLog> Start() {
-    auto log = RunLog::Start(temp_.path(), {{"idea", "Sorting"}}, SystemClock(), watch_);
+  std::unique_ptr<ResearchLog> Start() {
+    auto log = ResearchLog::Start(temp_.path(), {{"idea", "Sorting"}}, SystemClock(), watch_);
     EXPECT_TRUE(log) << log.error().message;
     return *std::move(log);
   }
-  std::unique_ptr<RunLog> Reopen() {
-    auto log = RunLog::Reopen(temp_.path(), SystemClock(), watch_);
+  std::unique_ptr<ResearchLog> Reopen() {
+    auto log = ResearchLog::Reopen(temp_.path(), SystemClock(), watch_);
     EXPECT_TRUE(log) << log.error().message;
     return *std::move(log);
   }
 
   // Returns the data of an event that must exist.
-  static Json DataOf(const RunLog& log, std::string_view type, std::string_view key) {
+  static Json DataOf(const ResearchLog& log, std::string_view type, std::string_view key) {
     const auto event = log.Recorded(type, key);
     EXPECT_TRUE(event && *event) << type << " " << key;
     return event && *event ? Json((*event)->data) : Json(JsonObject());
   }
 
   TempFolder temp_ = *TempFolder::Make("run_log");
-  RunLog::Watch watch_;
+  ResearchLog::Watch watch_;
 };
 
 TEST_F(RunLogTest, WhatWasAddedIsRecordedAlsoAfterReopening) {  // RSP-47
@@ -118,10 +118,10 @@ TEST_F(RunLogTest, AViewSeesEachNewEventOnceItIsThere) {
 }
 
 TEST_F(RunLogTest, AFolderHoldsOneRun) {
-  EXPECT_THAT(RunLog::Reopen(temp_.path(), nullptr, {}),
+  EXPECT_THAT(ResearchLog::Reopen(temp_.path(), nullptr, {}),
               FailsWith(ErrorCode::kNotFound, "no run in"));
   Start();
-  EXPECT_THAT(RunLog::Start(temp_.path(), {}, nullptr, {}),
+  EXPECT_THAT(ResearchLog::Start(temp_.path(), {}, nullptr, {}),
               FailsWith(ErrorCode::kInvalidArgument, "holds the run"));
 }
 

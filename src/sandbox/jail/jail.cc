@@ -479,7 +479,7 @@ Status CheckLayerNames(std::span<const std::string> names) {
 }
 
 void AcceptMissing(std::span<const std::string> names, JailSpec* spec) {
-  spec->mode = names.empty() ? Mode::kStrict : Mode::kDegraded;
+  spec->mode = names.empty() ? IsolationMode::kStrict : IsolationMode::kDegraded;
   for (const std::string_view layer : kLayers) {
     if (!IsOneOf(layer, names)) spec->required_layers.emplace_back(layer);
   }

@@ -118,7 +118,7 @@ struct JailSpec {
   std::vector<std::string> environment;  // "NAME=value", the complete environment
   JailInput input;
   JailLimits limits;
-  Mode mode = Mode::kStrict;
+  IsolationMode mode = IsolationMode::kStrict;
   std::vector<std::string> required_layers;  // more than strict needs; also in degraded mode
   std::vector<std::string> disabled_layers;  // for tests: treated as unavailable; also "pid_max",
                                              // by which newer kernels limit the ids

@@ -264,12 +264,12 @@ TEST_F(JailBombTest, StrictDoesNotStartAsRootWhereNothingLimitsIt) {  // FLT-82
   ASSERT_EQ(chown(folder_->path().c_str(), 0, 0), 0);
   EXPECT_THAT(RunJailed(spec, argv),
               FailsWith(ErrorCode::kUnavailable, "nothing here limits the processes of root"));
-  spec.mode = Mode::kDegraded;
+  spec.mode = IsolationMode::kDegraded;
   const auto degraded = RunJailed(spec, argv);
   ASSERT_THAT(degraded, Succeeds());
   EXPECT_THAT(degraded->report.gaps,
               ::testing::Contains("the number of root's processes is not limited at once"));
-  spec.mode = Mode::kStrict;
+  spec.mode = IsolationMode::kStrict;
   GiveToAnother();
   EXPECT_THAT(RunJailed(spec, argv), Succeeds());
 }

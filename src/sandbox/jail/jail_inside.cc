@@ -280,7 +280,7 @@ class Inside {
   // processes from time to time does not limit root; in a pid namespace all end at once with its
   // first process.
   Status CheckRoot() const {
-    if (spec_.mode == Mode::kDegraded || (Walled() && (bound_ || has_proc_))) return {};
+    if (spec_.mode == IsolationMode::kDegraded || (Walled() && (bound_ || has_proc_))) return {};
     const bool root = geteuid() == 0 && InInitialUserNamespace();
     if (!root && bound_) return {};
     return MakeError(

@@ -450,7 +450,7 @@ TEST_F(JailTest, TheReportIsThatOfTheWorkers) {  // SBX-81, dossier.sandbox/1
   for (const char* name : {"process", "flags", "rlimits", "landlock", "seccomp", "watchdog"}) {
     EXPECT_TRUE(exit.report.Applied(name)) << name;
   }
-  EXPECT_EQ(exit.report.mode, Mode::kStrict);
+  EXPECT_EQ(exit.report.mode, IsolationMode::kStrict);
   EXPECT_EQ(exit.report.limits.threads, 64);
   EXPECT_EQ(exit.report.worker, "true");
 }
@@ -458,12 +458,12 @@ TEST_F(JailTest, TheReportIsThatOfTheWorkers) {  // SBX-81, dossier.sandbox/1
 TEST_F(JailTest, StrictRefusesEachMissingLayerByNameAndDegradedRuns) {  // SBX-10, SBX-81, SBX-A11
   const std::string argv[] = {"true"};
   for (const char* layer : {"process", "flags", "rlimits", "seccomp"}) {
-    spec_.mode = Mode::kStrict;
+    spec_.mode = IsolationMode::kStrict;
     spec_.disabled_layers = {layer};
     EXPECT_THAT(RunJailed(spec_, argv),
                 FailsWith(ErrorCode::kUnavailable,
                           fmt::format("sandbox: {} is not available (switched off)", layer)));
-    spec_.mode = Mode::kDegraded;
+    spec_.mode = IsolationMode::kDegraded;
     const auto exit = RunJailed(spec_, argv);
     ASSERT_THAT(exit, Succeeds());
     EXPECT_EQ(exit->status, 0);
@@ -471,14 +471,14 @@ TEST_F(JailTest, StrictRefusesEachMissingLayerByNameAndDegradedRuns) {  // SBX-1
   }
   GiveToAnother(folder_->path());
   spec_.disabled_layers = {"namespaces", "landlock"};
-  spec_.mode = Mode::kStrict;
+  spec_.mode = IsolationMode::kStrict;
   EXPECT_THAT(RunJailed(spec_, argv), FailsWith(ErrorCode::kUnavailable, "landlock is not"));
 }
 
 TEST_F(JailTest, ALayerThatTheCallerNamesIsRequiredToo) {  // SBX-81
   spec_.disabled_layers = {"namespaces"};
   spec_.required_layers = {"namespaces"};
-  spec_.mode = Mode::kDegraded;
+  spec_.mode = IsolationMode::kDegraded;
   EXPECT_THAT(RunJailed(spec_, std::vector<std::string>{"true"}),
               FailsWith(ErrorCode::kUnavailable, "namespaces is required and not applied"));
 }

@@ -352,10 +352,10 @@ class Runner {
   Result<std::unique_ptr<Session>> Open(const Limits& limits) {
     SessionSpec spec;
     spec.limits = limits;
-    spec.contexts.push_back(Context{.name = "context.txt",
-                                    .fd = context_.get(),
-                                    .bytes = kContextText.size(),
-                                    .characters = kContextText.size()});
+    spec.contexts.push_back(ContextText{.name = "context.txt",
+                                        .fd = context_.get(),
+                                        .bytes = kContextText.size(),
+                                        .characters = kContextText.size()});
     return pool_.Open(std::move(spec), cancel_);
   }
 

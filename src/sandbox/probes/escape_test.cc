@@ -16,7 +16,8 @@ namespace {
 
 using ::dossier::testing::Succeeds;
 
-PoolOptions Options(std::vector<std::string> disabled, Mode mode = Mode::kStrict) {
+PoolOptions Options(std::vector<std::string> disabled,
+                    IsolationMode mode = IsolationMode::kStrict) {
   PoolOptions options;
   options.mode = mode;
   options.worker_path = std::string(DOSSIER_BIN_DIR) + "/dossier-python-worker";
@@ -85,7 +86,7 @@ TEST(EscapeTest, EveryAttemptIsRefusedForAPlainUser) {  // SBX-A2
 }
 
 TEST(EscapeTest, DegradedStillRefusesWhatTheFilterCovers) {  // SBX-A2, SBX-11
-  const PoolOptions options = Options({"landlock", "namespaces"}, Mode::kDegraded);
+  const PoolOptions options = Options({"landlock", "namespaces"}, IsolationMode::kDegraded);
   const auto pool = Pool::Make(options);
   ASSERT_THAT(pool, Succeeds());
   const auto report = RunEscapeTests(**pool, options);
@@ -102,7 +103,8 @@ TEST(EscapeTest, DegradedStillRefusesWhatTheFilterCovers) {  // SBX-A2, SBX-11
 // Otherwise the list would prove nothing.
 TEST(EscapeTest, WithoutTheFilterTheAttemptsHaveEffects) {  // SBX-A2
   const PoolOptions options =
-      Options({"seccomp", "seccomp-threads", "landlock", "namespaces", "rlimits"}, Mode::kDegraded);
+      Options({"seccomp", "seccomp-threads", "landlock", "namespaces", "rlimits"},
+              IsolationMode::kDegraded);
   const auto pool = Pool::Make(options);
   ASSERT_THAT(pool, Succeeds());
   const auto report = RunEscapeTests(**pool, options);

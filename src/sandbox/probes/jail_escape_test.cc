@@ -68,7 +68,7 @@ std::string Try(const JailGround& ground, const Case& c, Trial trial = {}) {
     spec.disabled_layers = {c.disabled};
     const bool down = trial.walls == Trial::Walls::kDown;
     if (down) {
-      spec.mode = Mode::kDegraded;
+      spec.mode = IsolationMode::kDegraded;
       spec.disabled_layers = {"namespaces", "landlock", "seccomp", "flags"};
     }
     const auto argv = ground.Program([&](const JailAttempt& attempt) {

@@ -339,7 +339,7 @@ Result<std::string> TryAsUser(const std::function<std::string()>& attempt) {
 
 class Trials {
  public:
-  Trials(Mode mode, const CancelToken& cancel, JailGround ground)
+  Trials(IsolationMode mode, const CancelToken& cancel, JailGround ground)
       : mode_(mode), io_{.cancel = cancel}, ground_(std::move(ground)) {}
 
   Result<JailTrial> Run(const JailKind& kind, Who as, Who owner) {
@@ -375,14 +375,15 @@ class Trials {
     return attempt();
   }
 
-  Mode mode_;
+  IsolationMode mode_;
   Io io_;
   JailGround ground_;
 };
 
 }  // namespace
 
-Result<std::vector<JailTrial>> RunJailTrials(Mode mode, const std::vector<JailKind>& others,
+Result<std::vector<JailTrial>> RunJailTrials(IsolationMode mode,
+                                             const std::vector<JailKind>& others,
                                              const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(JailGround ground, JailGround::Make());
   Trials trials(mode, cancel, std::move(ground));

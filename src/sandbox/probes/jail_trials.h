@@ -1,6 +1,6 @@
 // The escape attempts of a jailed program, and the kinds of jail in which they are tried.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const auto trials, RunJailTrials(Mode::kStrict));
+//   DOSSIER_ASSIGN_OR_RETURN(const auto trials, RunJailTrials(IsolationMode::kStrict));
 //   std::cout << TrialTable(trials);
 //
 // Each attempt is a Python expression, evaluated by a program in the jail; it worked if it raises
@@ -71,7 +71,8 @@ struct JailKind {
 
 // `others`: kinds of jail that other rooms build, tried in addition to this room's. Errors: kIo if
 // the ground cannot be made; kCancelled; those of the kinds.
-Result<std::vector<JailTrial>> RunJailTrials(Mode mode, const std::vector<JailKind>& others = {},
+Result<std::vector<JailTrial>> RunJailTrials(IsolationMode mode,
+                                             const std::vector<JailKind>& others = {},
                                              const CancelToken& cancel = {});
 
 // Returns one line per trial, and one for each attempt that worked.

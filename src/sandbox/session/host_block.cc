@@ -303,7 +303,7 @@ void BlockRunner::Watch(Steady now) {
   CountWork(now, outcome_.cpu - before, usage->state);
   outcome_.peak_bytes = std::max(outcome_.peak_bytes, usage->peak_bytes);
   std::uint64_t allowed = worker_.base_bytes() + task_.spec->limits.memory + kMemorySlack;
-  for (const Context& context : task_.spec->contexts) allowed += context.copies * context.bytes;
+  for (const ContextText& context : task_.spec->contexts) allowed += context.copies * context.bytes;
   if (usage->private_bytes > allowed) {
     Kill(fmt::format("it used {} of memory; the limit is {}", FormatSize(usage->private_bytes),
                      FormatSize(task_.spec->limits.memory)));

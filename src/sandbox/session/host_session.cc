@@ -320,7 +320,7 @@ Status HostSession::FinishOpening() {
 
 // Copies of the caller's descriptors: a replacement maps them again, perhaps much later.
 Status HostSession::KeepContexts() {
-  for (Context& context : spec_.contexts) {
+  for (ContextText& context : spec_.contexts) {
     if (context.owner) continue;
     UniqueFd copy(fcntl(context.fd, F_DUPFD_CLOEXEC, 0));
     if (!copy.valid()) return MakeErrnoError(errno, "context " + context.name);

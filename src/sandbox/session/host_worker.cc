@@ -121,7 +121,7 @@ Status HostWorker::Finish(ZygoteSource& zygotes, const CancelToken& cancel) {
 
 Status HostWorker::SendOpen(const std::string& message, const SessionSpec& spec) {
   std::vector<int> fds;
-  for (const Context& context : spec.contexts) fds.push_back(context.fd);
+  for (const ContextText& context : spec.contexts) fds.push_back(context.fd);
   DOSSIER_RETURN_IF_ERROR(SendWithFds(fd(), message, fds));
   bridge_->SkipId(kOpenId);
   return {};

@@ -1,6 +1,6 @@
 // A session: one isolated interpreter with state, in which code runs block by block.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(auto pool, Pool::Make({.mode = Mode::kStrict}));
+//   DOSSIER_ASSIGN_OR_RETURN(auto pool, Pool::Make({.mode = IsolationMode::kStrict}));
 //   DOSSIER_ASSIGN_OR_RETURN(auto session, pool->Open({.contexts = {context}}));
 //   DOSSIER_ASSIGN_OR_RETURN(BlockResult result, session->Run("print(len(context))", {}, handler));
 //   // result.out == "3800000\n"
@@ -35,7 +35,7 @@ Result<Dialect> ParseDialect(std::string_view name);
 
 // A text that code sees as `context` (or as one of its documents). The worker maps `fd` read-only;
 // the text is never sent in a message. Must be valid UTF-8.
-struct Context {
+struct ContextText {
   std::string name;  // base name, for open("events.ndjson")
   int fd = -1;       // a sealed memfd or a file of the content store; the caller keeps it
   std::shared_ptr<const void> owner = nullptr;  // of `fd`; without one a session opens it again
@@ -49,7 +49,7 @@ struct Context {
 
 struct SessionSpec {
   Dialect dialect = Dialect::kPython;  // the pool's; set by Open
-  std::vector<Context> contexts;       // sorted by name
+  std::vector<ContextText> contexts;   // sorted by name
   std::uint64_t seed = 0;              // for `random`; string hashing is constant
   Limits limits;
   std::uint64_t context_string_max = 2ull << 30;  // bytes
@@ -228,7 +228,7 @@ class Opening {
 };
 
 struct PoolOptions {
-  Mode mode = Mode::kStrict;
+  IsolationMode mode = IsolationMode::kStrict;
   Dialect dialect = Dialect::kPython;
   std::string worker_path;                   // empty: beside the command, or ../libexec/dossier
   std::vector<std::string> read_folders;     // --sandbox-read

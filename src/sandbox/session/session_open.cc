@@ -3,27 +3,27 @@
 namespace dossier::sandbox {
 namespace {
 
-Json ContextJson(const Context& context) {
+Json ContextJson(const ContextText& context) {
   JsonObject json{{"name", context.name},
                   {"bytes", context.bytes},
                   {"characters", context.characters},
                   {"meta", context.meta}};
-  if (context.kind == Context::Kind::kDatabase) json["database"] = true;
+  if (context.kind == ContextText::Kind::kDatabase) json["database"] = true;
   return json;
 }
 
-Result<Context> ReadContext(const Json& value) {
+Result<ContextText> ReadContext(const Json& value) {
   const auto name = FindString(value, "name");
   const auto bytes = FindInt(value, "bytes");
   const auto characters = FindInt(value, "characters");
   if (!name || !bytes || !characters || *bytes < 0 || *characters < 0) {
     return MakeError(ErrorCode::kProtocol, "bridge: open with a context that has no name or size");
   }
-  Context context{.name = std::string(*name),
-                  .bytes = static_cast<std::uint64_t>(*bytes),
-                  .characters = static_cast<std::uint64_t>(*characters)};
+  ContextText context{.name = std::string(*name),
+                      .bytes = static_cast<std::uint64_t>(*bytes),
+                      .characters = static_cast<std::uint64_t>(*characters)};
   if (const Json* meta = Find(value, "meta")) context.meta = *meta;
-  if (FindBool(value, "database").value_or(false)) context.kind = Context::Kind::kDatabase;
+  if (FindBool(value, "database").value_or(false)) context.kind = ContextText::Kind::kDatabase;
   return context;
 }
 
@@ -32,7 +32,7 @@ Result<Context> ReadContext(const Json& value) {
 Message MakeOpenMessage(const SessionSpec& spec, std::uint64_t id) {
   Message message{.type = MessageType::kOpen, .id = id};
   JsonArray contexts;
-  for (const Context& context : spec.contexts) contexts.push_back(ContextJson(context));
+  for (const ContextText& context : spec.contexts) contexts.push_back(ContextJson(context));
   JsonArray names(spec.named_models.begin(), spec.named_models.end());
   message.json = {{"dialect", DialectName(spec.dialect)},
                   {"seed", spec.seed},
@@ -58,7 +58,7 @@ Result<SessionOpening> ReadOpenMessage(const Message& message) {
       seed.is_uint64() ? seed.get_uint64() : static_cast<std::uint64_t>(seed.get_int64());
   DOSSIER_ASSIGN_OR_RETURN(opening.limits, Limits::FromJson(message.json.at("limits")));
   for (const Json& value : message.json.at("contexts").get_array()) {
-    DOSSIER_ASSIGN_OR_RETURN(Context context, ReadContext(value));
+    DOSSIER_ASSIGN_OR_RETURN(ContextText context, ReadContext(value));
     opening.contexts.push_back(std::move(context));
   }
   opening.features = message.json.at("features").get_object();

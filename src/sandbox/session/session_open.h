@@ -20,8 +20,8 @@ namespace dossier::sandbox {
 struct SessionOpening {
   std::uint64_t seed = 0;
   Limits limits;
-  std::vector<Context> contexts;  // without descriptors
-  JsonObject features;            // SessionSpec.features, limits, named_models, context_string_max
+  std::vector<ContextText> contexts;  // without descriptors
+  JsonObject features;  // SessionSpec.features, limits, named_models, context_string_max
 };
 
 Message MakeOpenMessage(const SessionSpec& spec, std::uint64_t id);

@@ -16,7 +16,7 @@ class SessionTest : public SandboxTest {};
 TEST_F(SessionTest, TheExampleInTheHeaderWorks) {
   const std::string text(38, 'x');
   const UniqueFd fd = MakeContextFd(text);
-  const Context context{.name = "a.txt", .fd = fd.get(), .bytes = 38, .characters = 38};
+  const ContextText context{.name = "a.txt", .fd = fd.get(), .bytes = 38, .characters = 38};
   auto session = Open({.contexts = {context}});
   ASSERT_TRUE(session);
   EXPECT_EQ(Output(*session, "print(len(context))"), "38\n");

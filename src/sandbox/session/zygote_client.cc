@@ -91,7 +91,7 @@ std::string ReadErrors(int fd) {
 // The same for the same files, whatever their descriptors.
 std::string ContextsKey(const SessionSpec& spec) {
   std::string key;
-  for (const Context& context : spec.contexts) {
+  for (const ContextText& context : spec.contexts) {
     struct stat info{};
     if (fstat(context.fd, &info) < 0) return {};
     key += fmt::format("{}:{}:{};", info.st_dev, info.st_ino, context.bytes);
@@ -155,7 +155,7 @@ Result<std::unique_ptr<ZygoteClient>> ZygoteClient::StartWithContexts(
   client->next_id_ = kOpenId;
   client->parent_ = std::move(parent);
   std::vector<int> fds;
-  for (const Context& context : spec.contexts) fds.push_back(context.fd);
+  for (const ContextText& context : spec.contexts) fds.push_back(context.fd);
   const std::string bytes = MessageWriter::Encode(MakeOpenMessage(spec, kOpenId), kFlagDescriptors);
   DOSSIER_RETURN_IF_ERROR(SendWithFds(client->control_.get(), bytes, fds));
   MessageDecoder decoder(Side::kWorker);
@@ -294,7 +294,7 @@ Result<std::shared_ptr<ZygoteClient>> ZygoteSource::Get(const SessionSpec& spec,
 
 void ZygoteSource::WantContextText(const SessionSpec& spec) {
   std::uint64_t bytes = 0;
-  for (const Context& context : spec.contexts) bytes += context.bytes;
+  for (const ContextText& context : spec.contexts) bytes += context.bytes;
   if (bytes < kWorthSharing || bytes > spec.context_string_max) return;
   std::string key = ContextsKey(spec);
   std::lock_guard lock(mutex_);

@@ -95,7 +95,7 @@ class SessionFilters {
 
 class SessionFilters;
 
-enum class Mode { kStrict, kDegraded };
+enum class IsolationMode { kStrict, kDegraded };
 enum class LayerState { kApplied, kUnavailable, kFailed };
 
 struct Layer {
@@ -122,7 +122,7 @@ struct Limits {
 };
 
 struct IsolationReport {
-  Mode mode = Mode::kStrict;
+  IsolationMode mode = IsolationMode::kStrict;
   std::vector<Layer> layers;
   std::vector<std::string> gaps;  // "file names visible"
   Limits limits;
@@ -156,7 +156,7 @@ void ApplyLayer(std::string_view layer, const std::vector<std::string>& disabled
 std::vector<std::string_view> LayerNames();
 
 struct IsolationOptions {
-  Mode mode = Mode::kStrict;
+  IsolationMode mode = IsolationMode::kStrict;
   Limits limits;
   // Folders that code may read: the interpreter's standard library and --sandbox-read. Absolute.
   std::vector<std::string> read_folders;

@@ -59,12 +59,14 @@ Result<std::vector<std::string>> StringList(const Json& value, std::string_view 
   return MakeError(ErrorCode::kInvalidArgument, "isolation: {} is not a list of texts", key);
 }
 
-std::string_view ModeName(Mode mode) { return mode == Mode::kStrict ? "strict" : "degraded"; }
+std::string_view ModeName(IsolationMode mode) {
+  return mode == IsolationMode::kStrict ? "strict" : "degraded";
+}
 
-Result<Mode> FindMode(const Json& value) {
+Result<IsolationMode> FindMode(const Json& value) {
   const auto text = FindString(value, "mode");
-  if (text == "strict") return Mode::kStrict;
-  if (text == "degraded") return Mode::kDegraded;
+  if (text == "strict") return IsolationMode::kStrict;
+  if (text == "degraded") return IsolationMode::kDegraded;
   return MakeError(ErrorCode::kInvalidArgument, "isolation: mode is neither strict nor degraded");
 }
 
@@ -106,7 +108,7 @@ std::vector<std::string_view> LayerNames() {
 }
 
 Status CheckRequired(const IsolationReport& report) {
-  if (report.mode == Mode::kDegraded) return {};
+  if (report.mode == IsolationMode::kDegraded) return {};
   for (const LayerFacts& facts : kLayers) {
     const Layer* layer = report.Find(facts.name);
     if (facts.need != Need::kStrict || layer == nullptr) continue;

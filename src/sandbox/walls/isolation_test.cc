@@ -25,7 +25,8 @@ using ::testing::HasSubstr;
 
 constexpr Identity kIdentities[] = {Identity::kSame, Identity::kUser};
 
-IsolationOptions Options(std::vector<std::string> disabled = {}, Mode mode = Mode::kStrict) {
+IsolationOptions Options(std::vector<std::string> disabled = {},
+                         IsolationMode mode = IsolationMode::kStrict) {
   IsolationOptions options;
   options.mode = mode;
   options.read_folders = {"/usr/lib/python3.11"};
@@ -83,7 +84,7 @@ TEST(IsolationTest, DegradedRunsWithoutAnyOneLayerAndSaysWhatIsOpen) {  // SBX-1
   for (std::string_view name : LayerNames()) {
     if (name == "watchdog" || name == "cgroup") continue;
     const Locked locked =
-        RunLocked(Options({std::string(name)}, Mode::kDegraded), Identity::kSame, Nothing);
+        RunLocked(Options({std::string(name)}, IsolationMode::kDegraded), Identity::kSame, Nothing);
     EXPECT_EQ(locked.text, "ran") << name;
     ASSERT_NE(locked.report.Find(name), nullptr) << name;
     EXPECT_EQ(locked.report.Find(name)->state, LayerState::kUnavailable) << name;
@@ -129,7 +130,7 @@ TEST(IsolationTest, FoldersGivenByNameCanBeReadEvenBelowTmp) {  // --sandbox-rea
   const std::string path = folder->path() + "/given.txt";
   ASSERT_THAT(WriteFileAtomic(path, "given"), Succeeds());
   for (const char* disabled : {"", "namespaces", "landlock"}) {
-    IsolationOptions options = Options({disabled}, Mode::kDegraded);
+    IsolationOptions options = Options({disabled}, IsolationMode::kDegraded);
     options.read_folders.push_back(folder->path());
     const Locked locked = RunLocked(options, Identity::kUser, [&](int) {
       const std::string text = ReadFile(path).value_or("(unreadable)");
@@ -233,7 +234,8 @@ TEST(IsolationTest, EveryNativeAttemptIsRefused) {  // SBX-E2.4, SBX-E3.4, SBX-E
   for (const char* disabled : {"", "namespaces", "landlock"}) {
     for (const char* id : ids) {
       ASSERT_FALSE(NativeProbes(id).empty()) << id;
-      const auto results = RunNativeProbes(Options({disabled}, Mode::kDegraded), NativeProbes(id));
+      const auto results =
+          RunNativeProbes(Options({disabled}, IsolationMode::kDegraded), NativeProbes(id));
       ASSERT_THAT(results, Succeeds());
       for (const NativeResult& result : *results) {
         EXPECT_TRUE(result.refused) << id << " " << result.name << ": " << result.how;
@@ -243,7 +245,8 @@ TEST(IsolationTest, EveryNativeAttemptIsRefused) {  // SBX-E2.4, SBX-E3.4, SBX-E
 }
 
 TEST(IsolationTest, TheNativeAttemptsWorkWithoutTheFilter) {  // else they would prove nothing
-  const IsolationOptions open = Options({"seccomp", "seccomp-threads", "flags"}, Mode::kDegraded);
+  const IsolationOptions open =
+      Options({"seccomp", "seccomp-threads", "flags"}, IsolationMode::kDegraded);
   int worked = 0;
   for (const char* id : {"E3.4", "E5.8", "E6.1", "E6.3", "E7.2", "E7.4"}) {
     const auto results = RunNativeProbes(open, NativeProbes(id));
@@ -360,7 +363,7 @@ TEST(IsolationTest, ASessionLoadsTheProgramsThatItsParentAssembled) {  // SBX-13
 }
 
 TEST(IsolationTest, AFolderThatCannotBeShownLeavesTheOldRootWhole) {
-  IsolationOptions options = Options({"landlock"}, Mode::kDegraded);
+  IsolationOptions options = Options({"landlock"}, IsolationMode::kDegraded);
   const auto folder = TempFolder::Make();  // mode 0700, of another user
   ASSERT_TRUE(folder);
   if (geteuid() != 0) GTEST_SKIP() << "needs a folder of another user";
@@ -418,7 +421,7 @@ TEST(IsolationReportTest, ALayerThatIsSetAgainReplacesItsGap) {
 }
 
 TEST(IsolationOptionsTest, JsonIsReadBackAndDamagedTextIsRefused) {
-  IsolationOptions options = Options({"landlock"}, Mode::kDegraded);
+  IsolationOptions options = Options({"landlock"}, IsolationMode::kDegraded);
   options.limits.threads = 7;
   const std::string text = ToJson(options.ToJson());
   const auto read = IsolationOptions::FromJson(*ParseJson(text));

@@ -436,10 +436,10 @@ class Answers::DirectCall final : public ask::EventSink {
   const std::string context_;  // of what was moved; "": nothing was
   const AnswerWatch& watch_;
   const CancelToken& cancel_;
-  ask::RunLog log_;
+  ask::AskLog log_;
   model::Ledger ledger_;
   driver::Caller caller_;
-  int turns_ = 0, repairs_ = ask::Request().repairs;
+  int turns_ = 0, repairs_ = ask::AskRequest().repairs;
 };
 
 Result<std::string> Answers::OpenDocuments(const ChatRequest& request, const CancelToken& cancel) {

@@ -32,16 +32,16 @@ void Health(const Shared& shared, const std::shared_ptr<Call>& call, Clock::Stea
   const bool ends = shared.draining.cancelled();
   const auto up =
       std::chrono::duration_cast<std::chrono::seconds>(shared.front.clock().Now() - began);
-  call->Reply(ends ? 503 : 200,
-              JsonObject{{"status", ends ? "draining" : "ok"},
-                         {"version", shared.options.version},
-                         {"uptime_s", up.count()},
-                         {"store", shared.store ? "postgresql" : "local"},
-                         {"sandbox", shared.options.workspace.pool.mode == sandbox::Mode::kStrict
-                                         ? "strict"
-                                         : "degraded"},
-                         {"running", shared.front.work().running()},
-                         {"queue", shared.front.work().waiting()}});
+  call->Reply(ends ? 503 : 200, JsonObject{{"status", ends ? "draining" : "ok"},
+                                           {"version", shared.options.version},
+                                           {"uptime_s", up.count()},
+                                           {"store", shared.store ? "postgresql" : "local"},
+                                           {"sandbox", shared.options.workspace.pool.mode ==
+                                                               sandbox::IsolationMode::kStrict
+                                                           ? "strict"
+                                                           : "degraded"},
+                                           {"running", shared.front.work().running()},
+                                           {"queue", shared.front.work().waiting()}});
 }
 
 void SendMetrics(const Shared& shared, const std::shared_ptr<Call>& call) {

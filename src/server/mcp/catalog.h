@@ -26,7 +26,7 @@ namespace dossier::mcp {
 // One request, for whoever answers it. The functions may be empty.
 struct CallContext {
   CancelToken cancel;
-  server::Caller caller;
+  server::ApiCaller caller;
   std::function<void(const server::Progress& progress)> progress;
   // "debug" to "emergency"; sent only where the client asked for that level.
   std::function<void(std::string_view level, Json data)> log;

@@ -62,7 +62,7 @@ struct ConnectionOptions {
   Era era = Era::kUndecided;
   std::string version;  // of a handshake that another message made
   ServerInfo info;
-  server::Caller caller;
+  server::ApiCaller caller;
   // For what belongs to no request, such as changed resources; empty: not sent.
   std::function<void(const std::string& text)> notify;
 };

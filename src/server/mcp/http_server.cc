@@ -237,7 +237,7 @@ class Server final : public HttpServer {
 
  private:
   // An admin sees what others opened and asked.
-  server::Caller CallerOf(const std::optional<server::ServerKey>& key) const {
+  server::ApiCaller CallerOf(const std::optional<server::ServerKey>& key) const {
     if (!key) return {};
     const bool all = key->Has(server::Scope::kAdmin);
     return {.id = key->owner(),
@@ -296,7 +296,7 @@ class Server final : public HttpServer {
         return exchange->Reply({.status = 429, .headers = {{"Retry-After", "60"}}});
       }
     }
-    const server::Caller caller = CallerOf(key);
+    const server::ApiCaller caller = CallerOf(key);
     if (request.target.substr(0, request.target.find('?')) != kPath) {
       return exchange->Reply({.status = 404});
     }
@@ -328,7 +328,7 @@ class Server final : public HttpServer {
       const RpcRefusal& refusal = messages.list[0].error();
       return ReplyError(*exchange, 400, refusal.error, refusal.id);
     }
-    const server::Caller caller = CallerOf(key);
+    const server::ApiCaller caller = CallerOf(key);
     bool twice = false;
     const auto version = HeaderOf(request, "mcp-protocol-version", &twice);
     const RpcMessage* single =
@@ -385,7 +385,7 @@ class Server final : public HttpServer {
   }
 
   void TakeModern(std::shared_ptr<HttpExchange> exchange, RpcMessages messages,
-                  const std::optional<std::string>& version, const server::Caller& caller) {
+                  const std::optional<std::string>& version, const server::ApiCaller& caller) {
     if (messages.form == RpcMessages::Form::kBatch) {
       return ReplyError(*exchange, 400, {kInvalidRequest, "there are no batches in 2026-07-28"});
     }
@@ -412,7 +412,7 @@ class Server final : public HttpServer {
   }
 
   void TakeHandshake(std::shared_ptr<HttpExchange> exchange, RpcMessages messages,
-                     const server::Caller& caller) {
+                     const server::ApiCaller& caller) {
     const HttpRequest& request = exchange->request();
     const bool opens =
         messages.form == RpcMessages::Form::kSingle && messages.list[0]->method == "initialize";
@@ -449,7 +449,7 @@ class Server final : public HttpServer {
     Deliver(std::move(messages), *session->connection, outlet);
   }
 
-  std::shared_ptr<Session> OpenSession(const std::string& id, const server::Caller& caller) {
+  std::shared_ptr<Session> OpenSession(const std::string& id, const server::ApiCaller& caller) {
     auto session = std::make_shared<Session>();
     session->caller = caller.id;
     session->used = steady_clock::now();
@@ -474,7 +474,7 @@ class Server final : public HttpServer {
   }
 
   // Another's session is none.
-  std::shared_ptr<Session> FindSession(const std::string& id, const server::Caller& caller) {
+  std::shared_ptr<Session> FindSession(const std::string& id, const server::ApiCaller& caller) {
     const std::lock_guard lock(mutex_);
     const auto found = sessions_.find(id);
     if (found == sessions_.end() || found->second->caller != caller.id) return nullptr;
@@ -482,7 +482,7 @@ class Server final : public HttpServer {
     return found->second;
   }
 
-  void TakeDelete(HttpExchange& exchange, const server::Caller& caller) {
+  void TakeDelete(HttpExchange& exchange, const server::ApiCaller& caller) {
     bool twice = false;
     const auto id = HeaderOf(exchange.request(), "mcp-session-id", &twice);
     const std::shared_ptr<Session> found = id ? FindSession(*id, caller) : nullptr;
@@ -496,7 +496,7 @@ class Server final : public HttpServer {
   }
 
   // What is said beside answers, on a stream of its own.
-  void TakeGet(std::shared_ptr<HttpExchange> exchange, const server::Caller& caller) {
+  void TakeGet(std::shared_ptr<HttpExchange> exchange, const server::ApiCaller& caller) {
     bool twice = false;
     const auto id = HeaderOf(exchange->request(), "mcp-session-id", &twice);
     const std::string accept = ToLowerAscii(exchange->request().Header("accept"));

@@ -93,7 +93,7 @@ Result<QueuedAsk> ReadQueuedAsk(const JsonObject& request) {
   if (!wish.seed) {
     return MakeError(ErrorCode::kDamaged, "the seed of the queued run is no whole number from 0");
   }
-  if (FindBool(data, "seed_given") == true) out.seed_from = ask::Request::Seed::kGiven;
+  if (FindBool(data, "seed_given") == true) out.seed_from = ask::AskRequest::Seed::kGiven;
   DOSSIER_RETURN_IF_ERROR(CheckWish(wish));
   DOSSIER_RETURN_IF_ERROR(CheckModelName(wish.model));
   const Json* contexts = Find(data, "contexts");

@@ -43,7 +43,7 @@ struct QueuedContext {
 
 struct QueuedAsk {
   AskWish wish;
-  ask::Request::Seed seed_from = ask::Request::Seed::kDrawn;
+  ask::AskRequest::Seed seed_from = ask::AskRequest::Seed::kDrawn;
   std::vector<QueuedContext> contexts;
 };
 

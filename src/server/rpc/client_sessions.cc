@@ -127,8 +127,8 @@ class ClientSessions::Live final : public sandbox::BridgeHandler {
  private:
   void CallTool(const sandbox::BridgeCall& call, std::shared_ptr<sandbox::BridgeReply> reply);
   void GiveVariable(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply);
-  Result<std::vector<sandbox::Context>> Documents() const;
-  Status TakeMail(const Json& mail, std::vector<sandbox::Context>* contexts);
+  Result<std::vector<sandbox::ContextText>> Documents() const;
+  Status TakeMail(const Json& mail, std::vector<sandbox::ContextText>* contexts);
 
   // For its life a block runs, until `cancel` stops it.
   class Running {
@@ -165,8 +165,8 @@ class ClientSessions::Live final : public sandbox::BridgeHandler {
   std::optional<Json> given_;
 };
 
-Result<std::vector<sandbox::Context>> ClientSessions::Live::Documents() const {
-  std::vector<sandbox::Context> out;
+Result<std::vector<sandbox::ContextText>> ClientSessions::Live::Documents() const {
+  std::vector<sandbox::ContextText> out;
   if (!context_) return out;
   const auto& documents = context_->set->documents();
   for (std::size_t i = 0; i < documents.size(); ++i) {
@@ -182,7 +182,8 @@ Result<std::vector<sandbox::Context>> ClientSessions::Live::Documents() const {
   return out;
 }
 
-Status ClientSessions::Live::TakeMail(const Json& mail, std::vector<sandbox::Context>* contexts) {
+Status ClientSessions::Live::TakeMail(const Json& mail,
+                                      std::vector<sandbox::ContextText>* contexts) {
   const std::string path = TextAt(mail, "path");
   const auto bytes = static_cast<std::uint64_t>(FindInt(mail, "bytes").value_or(0));
   struct stat info{};

@@ -82,12 +82,12 @@ std::vector<std::string> CommandEnvironment(std::span<const std::string> inherit
 
 namespace {
 
-using assembly::Field;
 using assembly::FieldPlace;
 using assembly::Into;
 using assembly::ReadFlag;
 using assembly::ReadString;
 using assembly::ReadStrings;
+using assembly::YamlField;
 
 std::string Shown(const YamlNode& value) {
   switch (value.kind) {
@@ -181,7 +181,7 @@ Status ReadEnvironment(const FieldPlace& at, ContextCommand* out) {
 
 constexpr auto ReadDynamic = assembly::ReadFlagAs<Freshness::kDynamic, Freshness::kStatic>;
 
-constexpr Field<ContextCommand> kFields[] = {
+constexpr YamlField<ContextCommand> kFields[] = {
     {"name", Into<ReadString, &ContextCommand::name>},
     {"command",
      [](const FieldPlace& at, ContextCommand* out) {

@@ -155,7 +155,7 @@ bool Contexts(JSContext* cx, unsigned argc, JS::Value* vp) {
   HostState& state = StateOf(cx);
   JsonArray list;
   for (std::size_t i = 0; i < state.session.contexts.size(); ++i) {
-    const sandbox::Context& context = state.session.contexts[i].description();
+    const sandbox::ContextText& context = state.session.contexts[i].description();
     list.push_back(JsonObject{{"name", context.name},
                               {"bytes", context.bytes},
                               {"units", state.indexes[i].units()},

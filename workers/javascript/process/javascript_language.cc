@@ -100,7 +100,7 @@ Status JavaScriptLanguage::Attach(SessionParts* parts) {
 std::uint64_t JavaScriptLanguage::TextMemory() const {
   std::uint64_t bytes = 0;
   for (std::size_t i = host_.texts.size(); i < host_.session.contexts.size(); ++i) {
-    const sandbox::Context& context = host_.session.contexts[i].description();
+    const sandbox::ContextText& context = host_.session.contexts[i].description();
     // One byte a character, or two a unit and the same again while it is made.
     bytes += (context.bytes == context.characters ? 1 : 4) * context.bytes;
   }

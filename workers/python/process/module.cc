@@ -183,7 +183,8 @@ PyObject* ContextInfo(PyObject* module, PyObject* index) {
   if (!session) return nullptr;
   const Py_ssize_t i = IndexOf(session, index);
   if (i < 0) return nullptr;
-  const sandbox::Context& context = session->contexts[static_cast<std::size_t>(i)].description();
+  const sandbox::ContextText& context =
+      session->contexts[static_cast<std::size_t>(i)].description();
   Ref meta = FromJsonValue(context.meta);
   if (!meta) return nullptr;
   return Py_BuildValue("{s:s#,s:K,s:K,s:O}", "name", context.name.data(),

@@ -116,7 +116,7 @@ std::uint64_t PythonLanguage::TextMemory() const {
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < session_.contexts.size(); ++i) {
     if (session_.texts[i]) continue;  // counted in what is there already
-    const sandbox::Context& context = session_.contexts[i].description();
+    const sandbox::ContextText& context = session_.contexts[i].description();
     const bool ascii = context.bytes == context.characters;
     bytes += (ascii ? 1 : 4) * context.characters;  // 4: a str of the widest kind
   }
