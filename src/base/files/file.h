@@ -61,8 +61,7 @@ Status MakeFolders(const std::string& path, unsigned mode = 0755);
 bool Exists(const std::string& path);
 // Returns true for a folder, or a link that leads to one.
 bool IsFolder(const std::string& path);
-// Returns true if `path` is `folder` or inside it, judged by names only. An empty folder contains
-// nothing.
+// True if `path` is or lies in `folder`, by names only; nothing lies in an empty `folder`.
 bool IsBelow(std::string_view path, std::string_view folder);
 // Returns the path without links and dots; "" if nothing exists there.
 std::string Canonical(const std::string& path);
@@ -105,8 +104,7 @@ class TempFolder {
 
 // As TempFolder, but it stays. Both lie below $TMPDIR, or /tmp.
 Result<std::string> MakeTempFolder(std::string_view prefix);
-// Opens a file without a name, which nobody else can open and which is gone when its descriptor is
-// closed.
+// Opens a file without a name: nobody else can open it, and it goes with its descriptor.
 Result<UniqueFd> OpenNameless();
 
 // The folder that holds the running executable.
@@ -149,8 +147,7 @@ std::int64_t NanosSinceEpoch(const timespec& time);
 //   auto text = ReadOwnedFile(project + "/.dossier/layouts/ask.yaml", 1 << 20);
 //   if (!text && text.error().code == ErrorCode::kNotFound) UseBuiltIn();
 //
-// A pipe, a device or a socket of such a name is refused at once, because opening it as a file
-// would hang.
+// A pipe, device or socket of that name is refused at once: opening it as a file would hang.
 
 // Opens a regular file for reading. Errors: kNotFound, kPermission, kIo; kConfig for anything but a
 // regular file.

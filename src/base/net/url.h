@@ -29,8 +29,7 @@ inline bool IsWebAddress(std::string_view place) {
   return place.starts_with("https://") || place.starts_with("http://");
 }
 
-// A server's listen address: "127.0.0.1:8780", "[::1]:8780", ":8780", "8780"; localhost is
-// 127.0.0.1.
+// A listen address: "127.0.0.1:8780", "[::1]:8780", ":8780", "8780"; localhost is 127.0.0.1.
 struct ListenAddress {
   std::string host = "127.0.0.1";
   int port = 0;  // 0: any free one

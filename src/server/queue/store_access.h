@@ -59,8 +59,7 @@ class StoreAccess {
   const std::string& address() const { return address_; }
   // Waits while all connections are lent.
   Result<Lent> Lend();
-  // Returns a source whose token is cancelled when the run has new events or another state, or with
-  // `parent`.
+  // Its token is cancelled by new events or another state of the run, or with `parent`.
   std::shared_ptr<CancelSource> NewsOf(const std::string& run, const CancelToken& parent);
 
  private:

@@ -1,5 +1,4 @@
-// Implements `ask` of the rpc protocol: a question over a context, with the settings of
-// <dossier/ask.h> as JSON.
+// `ask` of the rpc protocol: a question over a context, with <dossier/ask.h>'s settings as JSON.
 //
 //   Asker asker(workspace);
 //   asker.Ask({{"question", "How many?"}, {"context", "c3f9a01b2c4d5"}, {"max_usd", 0.5}}, scope);

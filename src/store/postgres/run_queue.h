@@ -133,8 +133,7 @@ class RunQueue {
   // Queues a failed or cancelled run again, for a worker to continue; `changes` replaces these
   // fields of its request. Returns false for any other state. Errors: kNotFound.
   Result<bool> PutAgain(std::string_view run, const JsonObject& changes);
-  // Puts back the runs whose lease is over; fails a run at its third such lease in a row without
-  // new events.
+  // Puts back runs whose lease is over; fails one at the third in a row without new events.
   Result<Tidied> Tidy();
   Status NoteWorker(std::string_view worker, std::string_view version, std::int64_t slots);
 
