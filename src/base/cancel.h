@@ -1,4 +1,4 @@
-// Asking running work to stop, as the whole program does: see the public header.
+// Helpers for cancelling running work; CancelToken itself is in the public header.
 
 #ifndef DOSSIER_BASE_CANCEL_H_
 #define DOSSIER_BASE_CANCEL_H_
@@ -11,7 +11,7 @@
 
 namespace dossier {
 
-// Waits until `time` is over; false if `cancel` came first.
+// Waits until `time` is over; returns false if `cancel` came first.
 bool WaitUnlessCancelled(Millis time, const CancelToken& cancel);
 
 // A descriptor that becomes readable when a token is cancelled, for a wait in poll().
@@ -29,8 +29,8 @@ class CancelFd {
   CancelFd(const CancelFd&) = delete;
   CancelFd& operator=(const CancelFd&) = delete;
 
-  // -1, which poll() passes over, for a token that can never be cancelled, or when the process has
-  // no descriptor left.
+  // -1, which poll() ignores, for a token that can never be cancelled, or when the process has no
+  // descriptor left.
   int fd() const { return fd_; }
 
  private:

@@ -31,7 +31,7 @@ constexpr Millis LimitOfSeconds(double seconds) {
 
 class Deadline {
  public:
-  // Without a limit the token is cancelled by `parent` alone.
+  // Without a limit only `parent` cancels the token.
   Deadline(const CancelToken& parent, std::optional<Millis> limit, std::string reason)
       : source_(parent) {
     if (!limit) return;

@@ -1,5 +1,4 @@
-// SHA-256, the name of every stored body, and its keyed form; SHA-1 only because git names its
-// objects so.
+// SHA-256, which names every stored body, and its keyed form; SHA-1 only for git's object names.
 //
 //   std::string name = Sha256Hex("abc");       // ba7816bf…
 //   Sha256 hash; hash.Update(a); hash.Update(b); std::string name = hash.Hex();
@@ -28,9 +27,9 @@ class Sha256 {
 };
 
 std::string Sha256Hex(std::string_view bytes);
-// HMAC (RFC 2104), which only the holder of the key can make: 64 lower-case hex digits.
+// HMAC (RFC 2104), which only a holder of the key can compute: 64 lower-case hex digits.
 std::string HmacSha256Hex(std::string_view key, std::string_view message);
-// Whether `text` has the form of such a name.
+// Returns true if `text` has the form of such a hash.
 bool IsSha256Hex(std::string_view text);
 
 enum class GitHash : std::uint8_t { kSha1, kSha256 };  // the two object formats of git

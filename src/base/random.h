@@ -28,9 +28,9 @@ class Random {
   std::uint64_t state_;
 };
 
-// 64 bits from the kernel.
+// Returns 64 random bits from the kernel.
 std::uint64_t SystemEntropy();
-// `digits` lower-case hex digits from the kernel: keys and ids.
+// Returns `digits` random lower-case hex digits from the kernel, for keys and ids.
 std::string RandomHex(std::size_t digits);
 
 }  // namespace dossier

@@ -1,4 +1,4 @@
-// One channel for failures: a value, or an Error that a person can act on.
+// The one way to report failures: a value, or an Error that a person can act on.
 //
 //   dossier::Result<int> Half(int n) {
 //     if (n % 2) return dossier::MakeError(dossier::ErrorCode::kInvalidArgument, "{} is odd", n);

@@ -29,7 +29,7 @@ class TaskGroup {
   TaskGroup& operator=(const TaskGroup&) = delete;
   ~TaskGroup() { Join(); }
 
-  // Errors: kLimit, the system gives no more threads. Then `work` has gone unused.
+  // Errors: kLimit if the system gives no more threads; `work` is not run then.
   Status Run(std::function<void()> work) {
     std::lock_guard lock(mutex_);
     DropFinished();

@@ -3,7 +3,7 @@
 //
 //   DOSSIER_RETURN_IF_ERROR(CheckClientModel(options.model, *config, "command/claude"));
 //
-// Thread-safety: pure, but for the files of the model data, which are read.
+// Thread-safety: pure, except that the files of the model data are read.
 
 #ifndef DOSSIER_SERVER_CLIENT_MODEL_H_
 #define DOSSIER_SERVER_CLIENT_MODEL_H_
@@ -16,9 +16,9 @@
 
 namespace dossier::server {
 
-// `start`: the settings that the server began with. Errors: kRefused, naming the way out, for a
-// program of this machine (command/…) and an address, unless the start or the configuration names
-// that very model; and for what a command line would take for a flag.
+// `start`: the settings that the server started with. Errors: kRefused, with a remedy, for a
+// program of this machine (command/…) or an address, unless the start or the configuration names
+// exactly that model, and for a name that a command line would take for a flag.
 Status CheckClientModel(const app::ModelSettings& start, const config::Config& config,
                         const std::string& name);
 

@@ -1,4 +1,4 @@
-// open, describe, search, read: what is free and calls no model.
+// The operations open, describe, search and read, which are free and call no model.
 
 #include <algorithm>
 #include <set>
@@ -40,7 +40,7 @@ std::uint64_t NumberOf(const JsonObject& arguments, std::string_view name) {
   return value ? value->to_number<std::uint64_t>() : 0;
 }
 
-// The hint, then the id, then what the caller should know of the choice of documents.
+// Writes the hint, then the id, then notes on the choice of documents.
 Output Described(const OpenContext& context) {
   Output output{.structured = context.summary};
   Show(output, context.hint);
@@ -50,7 +50,7 @@ Output Described(const OpenContext& context) {
   return output;
 }
 
-// Of each document, where there are several: its name as `read` takes it, and what it is.
+// If there are several documents: the name of each as `read` takes it, and a description.
 std::string DocumentTable(const OpenContext& context) {
   const auto& documents = context.documents->documents();
   if (documents.size() < 2) return "";
@@ -98,7 +98,7 @@ struct HitPlace {
   std::string snippet;
 };
 
-// White space as single blanks; at most kSnippetChars.
+// Replaces white space by single blanks; at most kSnippetChars.
 std::string SnippetOf(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, kSnippetChars * 8)) {
@@ -109,7 +109,7 @@ std::string SnippetOf(std::string_view text) {
   return std::string(TrimSpace(utf8::Prefix(out, kSnippetChars)));
 }
 
-// The line of a passage that shares most words with the query.
+// Returns the line of a passage that shares most words with the query.
 std::string_view BestLine(std::string_view passage, const std::set<std::uint64_t>& wanted) {
   std::string_view best;
   std::size_t most = 0;
@@ -168,7 +168,7 @@ Result<std::vector<HitPlace>> MatchHits(const OpenContext& context, const std::s
                   cancel));
     *total += found.total;
     for (const ask::GrepMatch& match : found.matches) {
-      // A long line is shown from shortly before its match.
+      // The part of a long line begins shortly before its match.
       const std::uint64_t skipped = std::min<std::uint64_t>(match.at - match.line_at, 60);
       std::string_view shown =
           text.substr(match.at - skipped, match.line_length - (match.at - skipped - match.line_at));
@@ -181,7 +181,7 @@ Result<std::vector<HitPlace>> MatchHits(const OpenContext& context, const std::s
   return hits;
 }
 
-// Line and characters of a hit.
+// The line and the characters of a hit.
 Result<JsonObject> HitJson(const OpenContext& context, const HitPlace& hit,
                            const CancelToken& cancel) {
   std::string raw;
@@ -204,7 +204,7 @@ Result<JsonObject> HitJson(const OpenContext& context, const HitPlace& hit,
   return out;
 }
 
-// Numbered lines: number, tab, text. Records and characters are shown as they stand.
+// Writes lines as number, tab, text. Records and characters are shown unchanged.
 std::string Numbered(const PlaceText& read, DocumentPlace::Unit unit) {
   if (unit != DocumentPlace::Unit::kLines) return std::string(read.bytes);
   std::string out;
@@ -220,11 +220,11 @@ std::string Numbered(const PlaceText& read, DocumentPlace::Unit unit) {
 struct Shown {
   PlaceText read;
   std::string text;
-  std::string cut;  // said behind it; "": all of it is there
+  std::string cut;  // a note after it; "": nothing was cut
 };
 
-// At most `most` characters and `limit` tokens (0: any). Cut here, where the rest has a name, not
-// where the caller's own limit would cut blindly.
+// Reads at most `most` characters and `limit` tokens (0: any). Cuts here, where the rest has a
+// place name, because the caller's own limit would cut blindly.
 Result<Shown> ShowPlace(const DocumentPlace& place, ask::DocumentService& service,
                         std::uint64_t most, std::int64_t limit, const tokens::Counter* counter,
                         const CancelToken& cancel) {

@@ -11,7 +11,7 @@ namespace {
 constexpr Millis kLockLimit{5'000};
 constexpr std::size_t kDayChars = 10;  // of 2026-11-26T…
 constexpr std::uint64_t kMostSpentBytes = 4096;
-constexpr double kLeastHeld = 1e-9;  // US dollars; less is what sums of fractions leave
+constexpr double kLeastHeld = 1e-9;  // US dollars; less is a rounding error
 
 }  // namespace
 
@@ -28,7 +28,7 @@ Result<DayBudget::Sums> DayBudget::SumsOf(const std::string& day) const {
   if (!text) return tl::unexpected(std::move(text).error());
   const auto value = ParseJson(*text);
   const auto usd = value ? FindNumber(*value, "usd") : std::nullopt;
-  // Who cannot read what was spent must not spend.
+  // Without the spent sum, nothing may be spent.
   if (!usd) return MakeError(ErrorCode::kDamaged, "{} is damaged; remove it to start at 0", path);
   if (TextAt(*value, "day") != day) return Sums();
   return Sums{*usd, FindNumber(*value, "held").value_or(0)};
@@ -88,13 +88,12 @@ void DayBudget::Settle(std::optional<double> held, double cost) {
   const std::string day = Today();
   const auto sums = SumsOf(day);
   if (!sums) return;
-  // Held yesterday, it is not in today's sum.
+  // Money held yesterday is not in today's sum.
   const double back = held_on == day ? *held : 0;
   (void)Write(day, {sums->spent - back + cost, sums->held - back});
 }
 
-// Of equal sums the one that was held first: which of them is whose makes no difference once both
-// are settled.
+// Takes the oldest of equal sums; which one makes no difference once all are settled.
 std::string DayBudget::TakeDayOf(double held) {
   const std::lock_guard guard(mutex_);
   const auto found = days_.lower_bound(held);

@@ -1,6 +1,5 @@
-// The limits that every HTTP server of ours puts on its clients: how large a head may be, how long
-// a head, a silent body, a connection at rest and a slow reader may take, how many connections
-// there are.
+// The limits that all our HTTP servers put on clients: the size of a request's head, the time for a
+// head, a silent body, an idle connection and a slow reader, and the number of connections.
 //
 //   HttpListenerOptions options = GuardedListener(address);
 //   options.max_body = 64u << 20;
@@ -20,7 +19,7 @@ namespace dossier::server {
 inline HttpListenerOptions GuardedListener(const ListenAddress& address) {
   return {.address = address.host,
           .port = address.port,
-          .threads = 4,  // that read requests; the work has its own
+          .threads = 4,  // for reading requests; handlers' work has its own threads
           .max_head = 32u << 10,
           .max_connections = 1'024,
           .head_time = Millis(10'000),

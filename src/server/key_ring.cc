@@ -23,7 +23,7 @@ constexpr std::uint64_t kMostBytes = 1u << 20;
 constexpr Millis kMinute{60'000};
 constexpr Millis kLockKeysFor{5'000};
 
-// What tells that a file was changed.
+// Identifies a version of a file.
 std::string StampOf(const struct stat& info) {
   return fmt::format("{}:{}:{}:{}.{}", info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec,
                      info.st_mtim.tv_nsec);
@@ -130,7 +130,7 @@ Result<std::vector<ServerKey>> ParseKeys(const std::string& path, std::string_vi
   return keys;
 }
 
-// Reads with the stamp of just what was read.
+// Reads the keys, with the stamp of exactly that version.
 Result<std::vector<ServerKey>> ReadStamped(const std::string& path, std::string* stamp) {
   struct stat info{};
   DOSSIER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, &info));
@@ -140,8 +140,7 @@ Result<std::vector<ServerKey>> ReadStamped(const std::string& path, std::string*
   return ParseKeys(path, text);
 }
 
-// From the reading of a file that is changed to its writing: what another process adds or revokes
-// in between would be undone.
+// Held from reading to writing a file: else changes of another process in between would be lost.
 Result<FileLock> LockKeys(const std::string& path) {
   return FileLock::Take(path + ".lock", kLockKeysFor, {});
 }
@@ -152,7 +151,7 @@ Status WriteKeys(const std::string& path, const std::vector<ServerKey>& keys) {
   return WriteFileAtomic(path, text, 0600);
 }
 
-// Both are 64 digits; every byte is looked at, whatever differs.
+// Both have 64 digits; compares every byte, in constant time.
 bool SameHash(std::string_view a, std::string_view b) {
   unsigned char differs = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -216,7 +215,7 @@ Result<std::string> AddKey(const std::string& path, const KeyWish& wish, const C
 }
 
 Status RevokeKey(const std::string& path, std::string_view name) {
-  DOSSIER_RETURN_IF_ERROR(ReadKeys(path));  // where there is no file, no lock of it is left
+  DOSSIER_RETURN_IF_ERROR(ReadKeys(path));  // without a file, leave no lock file
   DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, LockKeys(path));
   DOSSIER_ASSIGN_OR_RETURN(std::vector<ServerKey> keys, ReadKeys(path));
   std::vector<std::string> names;
@@ -252,7 +251,7 @@ void KeyRing::Refresh() {
   struct stat info{};
   const bool there = stat(path_.c_str(), &info) == 0;
   if (there && StampOf(info) == stamp_) return;
-  // A file that is gone, damaged or open to others lets nobody in until it is mended.
+  // If the file is gone, damaged or open to others, no key is valid until it is repaired.
   auto keys = there ? ReadStamped(path_, &stamp_) : MakeErrnoError(errno, path_);
   keys_ = keys ? std::move(*keys) : std::vector<ServerKey>();
   if (!there) stamp_.clear();

@@ -1,4 +1,4 @@
-// Messages as lines between two programs: one JSON value a line, over a pipe or a socket.
+// Line-based messages between two programs: one JSON value per line, over a pipe or a socket.
 //
 //   DescriptorLines reader(STDIN_FILENO, cancel, kLongestLine, std::string(kLongLineAdvice));
 //   LineWriter writer(STDOUT_FILENO);
@@ -6,10 +6,10 @@
 //     auto line = reader.Next();
 //     if (!line || !*line) break;
 //     …
-//     writer.Write(ToJson(answer));                    // whole lines, whoever else writes
+//     writer.Write(ToJson(answer));                    // whole lines, with any number of writers
 //   }
 //
-// Thread-safety: Write from any thread, a line at a time. Ownership: the descriptor stays the
+// Thread-safety: Write from any thread; lines are not mixed. Ownership: the descriptor stays the
 // caller's.
 
 #ifndef DOSSIER_SERVER_LINE_STREAM_H_
@@ -31,7 +31,7 @@ inline constexpr std::string_view kLongLineAdvice = ": send large text as a path
 class LineWriter {
  public:
   explicit LineWriter(int fd) : fd_(fd) {}
-  // Errors: kIo (nobody reads any more), kTooLong: nothing was written then.
+  // Errors: kIo (nobody reads any more), kTooLong (nothing was written).
   Status Write(std::string line);
 
  private:

@@ -1,8 +1,8 @@
-// The functions behind the table of operations, by what they work on.
+// Declares the functions behind the table of operations, grouped by source file.
 //
-// Each gets arguments that fit its schema. For operations.cc alone.
+// Their arguments have been checked against the schema. Only for operations.cc.
 //
-// Thread-safety: called from any thread; what they work on says its own rules.
+// Thread-safety: called from any thread; the objects they work on have their own rules.
 
 #ifndef DOSSIER_SERVER_OPERATION_LIST_H_
 #define DOSSIER_SERVER_OPERATION_LIST_H_

@@ -58,7 +58,7 @@ constexpr Operation kOperations[] = {
      kReads, RecallOperation},
 };
 
-// What the schema gives for arguments that are left out.
+// Fills in the schema's defaults for absent arguments.
 void FillDefaults(const Json& schema, JsonObject* arguments) {
   for (const auto& [name, about] : schema.at("properties").get_object()) {
     const Json* value = Find(about, "default");
@@ -66,7 +66,7 @@ void FillDefaults(const Json& schema, JsonObject* arguments) {
   }
 }
 
-// What another caller opened or asked is not there.
+// Treats contexts and runs of other callers as absent.
 Status CheckOwned(const JsonObject& arguments, const ApiCaller& caller) {
   if (!caller.owners) return {};
   for (const std::string_view what : {"context", "run"}) {

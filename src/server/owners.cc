@@ -15,7 +15,7 @@ Owners::Owners(std::string path) : path_(std::move(path)) {
   if (!text) return;
   for (const std::string_view line : Split(*text, '\n')) {
     const auto row = ParseJson(line);
-    // "run" is what the first version wrote, which knew no others.
+    // The first version wrote "run", as it knew only runs.
     if (row) owners_[TextAt(*row, Find(*row, "id") ? "id" : "run")].insert(TextAt(*row, "owner"));
   }
 }

@@ -5,9 +5,9 @@
 //   owners.Note(run, key.owner());
 //   if (!owners.Owns(key.owner(), run)) return NoSuchRun(run);
 //
-// A context names its content, so it may have several owners; a run has one. The file has one line
-// an entry and is read once: what another server of this user notes later is known here at the next
-// start. Thread-safety: all methods from any thread.
+// A context id names its content, so it may have several owners; a run has one. The file has one
+// line per entry and is read once: entries that another server of this user adds later are known
+// here only after the next start. Thread-safety: all methods from any thread.
 
 #ifndef DOSSIER_SERVER_OWNERS_H_
 #define DOSSIER_SERVER_OWNERS_H_
@@ -27,7 +27,7 @@ namespace dossier::server {
 class Owners {
  public:
   explicit Owners(std::string path);
-  // What cannot be written is known until this process ends.
+  // An entry that cannot be written is remembered until this process ends.
   void Note(std::string_view id, std::string_view owner);
   bool Owns(std::string_view owner, std::string_view id) const;
   bool Sees(const ServerKey& key, std::string_view id) const;  // an admin sees all

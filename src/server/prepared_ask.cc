@@ -15,8 +15,8 @@
 namespace dossier::server {
 namespace {
 
-// The command line that asks the same, without the question and its context: `dossier runs resume`
-// takes both from the journal.
+// The equivalent command line without the question and its context, which `dossier runs resume`
+// takes from the journal.
 JsonArray LineOf(const AskWish& wish, const WorkspaceOptions& server,
                  const ask::AskRequest& request) {
   JsonArray line;
@@ -104,7 +104,7 @@ Result<PreparedAsk> PrepareAsk(Workspace& workspace, const AskWish& wish, AskPla
   DOSSIER_RETURN_IF_ERROR(app::ApplyWindow(config->limits, *out.options.journal, &limits));
   out.most_usd = limits.usd;
   out.request.argv = LineOf(wish, server, out.request);
-  out.request.folder = server.data_folder;  // where no project has settings of its own
+  out.request.folder = server.data_folder;  // a folder without project settings
   DOSSIER_ASSIGN_OR_RETURN(out.request.context,
                            ask::LoadContext(place.sources,
                                             {.content = &out.options.journal->content(),

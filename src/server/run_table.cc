@@ -20,15 +20,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLookAtJournal{250};  // for the end of a run of another process
-constexpr std::int64_t kLikelyTurns = 30;    // of a large model's run, at most
+constexpr milliseconds kLookAtJournal{250};  // poll interval for another process's run
+constexpr std::int64_t kLikelyTurns = 30;    // turns of a large model's run
 constexpr double kNano = 1e9;
 
 double UsdOf(std::optional<std::int64_t> nano) {
   return nano ? static_cast<double>(*nano) / kNano : 0;
 }
 
-// "41 calls  $0.021"; without a price no sum is claimed.
+// "41 calls  $0.021"; without a price no cost is shown.
 std::string CallsAndCost(std::int64_t calls, std::optional<double> usd) {
   std::string text = fmt::format("{} {}", GroupCount(calls), calls == 1 ? "call" : "calls");
   if (usd) text += fmt::format("  ${:.3f}", *usd);
@@ -46,7 +46,7 @@ std::string CitationLine(const Json* citations) {
   return fmt::format("  citations: {} verified, {} not found", verified, missing);
 }
 
-// The form of a finished run for a caller; `structured` is dossier.ask/1 without its answer.
+// Formats a finished run for a caller; `structured` is dossier.ask/1 without its answer.
 Output FinishedOutput(JsonObject structured, std::string answer) {
   Output output;
   const std::string status = TextAt(structured, "status");
@@ -84,7 +84,7 @@ Output RunningOutput(std::string_view run, const Progress& progress) {
 
 }  // namespace
 
-// One run of this process, from its start to its outcome and beyond.
+// A run of this process, from its start until it is forgotten.
 class RunTable::Live final : public ask::EventSink {
  public:
   Live(model::Entry entry, Watcher watcher)
@@ -128,13 +128,13 @@ class RunTable::Live final : public ask::EventSink {
     const std::lock_guard lock(mutex_);
     return outcome_.has_value();
   }
-  // Of the replies that came so far.
+  // The cost of the replies so far.
   std::int64_t nano_usd() const {
     const std::lock_guard lock(mutex_);
     return nano_usd_;
   }
 
-  // Until the journal knows the run. Errors: what kept it from starting.
+  // Waits until the journal has the run. Errors: the reason why it could not start.
   Result<std::string> WaitForStart(const CancelToken& cancel) {
     Wait(std::nullopt, cancel, [this] { return !run_.empty(); });
     const std::lock_guard lock(mutex_);
@@ -160,12 +160,12 @@ class RunTable::Live final : public ask::EventSink {
   std::uint64_t Listen(const CallScope& scope) {
     const std::lock_guard lock(mutex_);
     listeners_[++last_listener_] = &scope;
-    // What has come so far: the next event may be a minute away.
+    // Reports the current progress: the next event may be a minute away.
     if (scope.progress && !outcome_) scope.progress(progress_);
     return last_listener_;
   }
 
-  // Until `enough`, or the end of the run, or `until`, or `cancel`.
+  // Waits for `enough`, the end of the run, `until`, or `cancel`.
   template <typename Enough>
   void Wait(std::optional<Clock::Steady> until, const CancelToken& cancel, Enough enough) {
     const std::uint64_t wake = cancel.OnCancel([this] {
@@ -269,8 +269,8 @@ Result<AskEstimate> RunTable::EstimateOf(const PreparedAsk& prepared, const Canc
   const std::int64_t most_calls = prepared.request.limits.calls;
   const bool direct = plan.mode == ask::Mode::kDirect;
   AskEstimate out{.mode = plan.mode, .model = root.name};
-  // At the least the answer comes at once; at the most the prompt is sent for every turn, and each
-  // part of the context is read once beside it.
+  // Minimum: the answer comes at once. Maximum: the prompt is sent for every turn, and each part of
+  // the context is also read once.
   out.calls[0] = std::min<std::int64_t>(direct ? 1 : 2, most_calls);
   out.tokens[0] = out.calls[0] * plan.first.input;
   const std::int64_t turns =
@@ -292,8 +292,8 @@ Result<AskEstimate> RunTable::Estimate(const AskWish& wish, const CancelToken& c
   return EstimateOf(prepared, cancel);
 }
 
-// Lowers what the run may cost to what could be held for it. Errors: kLimit where that is less than
-// it needs; nothing is held then.
+// Lowers the run's limit to the money that could be held. Errors: kLimit if that is less than it
+// needs; nothing is held then.
 Result<RunTable::HeldSums> RunTable::HoldSums(const AskWish& wish, const AskEstimate& estimate,
                                               const CancelToken& cancel, PreparedAsk* prepared) {
   HeldSums held;
@@ -326,7 +326,7 @@ std::shared_ptr<RunTable::Live> RunTable::Begin(PreparedAsk prepared, const Held
     const std::lock_guard lock(mutex_);
     live = std::make_shared<Live>(prepared.options.root.entry, watcher_);
     live_.push_back(live);
-    // One that is at work is needed yet, to be waited for and to be cancelled.
+    // A running run must stay, so that it can be waited for and cancelled.
     const auto ended = std::ranges::find_if(live_, [](const auto& one) { return one->ended(); });
     if (live_.size() > workspace_.options().runs_remembered && ended != live_.end()) {
       live_.erase(ended);
@@ -335,7 +335,7 @@ std::shared_ptr<RunTable::Live> RunTable::Begin(PreparedAsk prepared, const Held
   tasks_.RunOrDo([this, live, held, purse, prepared = std::move(prepared)]() mutable {
     ask::Engine engine(std::move(prepared.options));
     auto outcome = engine.Run(prepared.request, live->token(), *live);
-    // What no outcome tells is what the replies took that came: it is not free.
+    // If there is no outcome, the cost is that of the replies received: it is not free.
     const auto told = outcome ? outcome->usage.spent.total.cost_nano_usd : std::nullopt;
     const double cost = UsdOf(told.value_or(live->nano_usd()));
     budget_.Settle(held.of_day, cost);
@@ -354,7 +354,7 @@ Result<std::string> RunTable::Start(const AskWish& wish, const CallScope& scope)
                      "this ask may cost ${:.4f} and needs more: {}; nothing was sent",
                      *prepared.most_usd, estimate.ToText());
   }
-  // Before anything is held: from then on nothing fails.
+  // Done before money is held: nothing fails after that.
   if (ask::Mode::kRecursive == estimate.mode) {
     DOSSIER_ASSIGN_OR_RETURN(prepared.options.pool, workspace_.Pool());
   }
@@ -392,7 +392,7 @@ Result<Output> RunTable::FromJournal(std::string_view run, milliseconds most,
                                      const CallScope& scope) {
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, workspace_.Journal());
   const auto resolved = journal->Resolve(run);
-  // Only whole ids: who guesses must not come upon another's run.
+  // Only full ids: a guess must not hit another caller's run.
   if (!resolved || *resolved != run) {
     return MakeError(ErrorCode::kNotFound, "there is no run {}{}", run, DidYouMean(run, Known()));
   }

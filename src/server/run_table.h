@@ -1,15 +1,15 @@
-// Asks as runs that outlive the call that began them: a call waits a while and leaves with the id,
-// a later one takes the answer.
+// Runs that outlive the call that started them: a call waits a while and returns the run's id, a
+// later call gets the answer.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string run, workspace.runs().Start(asked, scope));
 //   DOSSIER_ASSIGN_OR_RETURN(const Output output,
 //                            workspace.runs().Wait(run, std::chrono::seconds(45), scope));
 //   TextAt(output.structured, "status");   // "running", or "final"
 //
-// A finished run is answered from the journal, also after a restart and from another process. A
-// call that is cancelled stops its run, which stays in the journal as interrupted.
-// Errors of Start: kLimit where the sums do not suffice, with the estimate, before anything is
-// sent; those of model, context and journal. Thread-safety: all methods from any thread.
+// The answer of a finished run comes from the journal, also after a restart and from another
+// process. Cancelling a call stops its run, which the journal keeps as interrupted. Errors of
+// Start: kLimit if the budgets are too small, with the estimate and before anything is sent; those
+// of model, context and journal. Thread-safety: all methods from any thread.
 
 #ifndef DOSSIER_SERVER_RUN_TABLE_H_
 #define DOSSIER_SERVER_RUN_TABLE_H_
@@ -38,7 +38,7 @@ namespace dossier::server {
 
 class Workspace;
 
-// What an ask would take, from the least to the most that is likely.
+// The estimated cost of an ask, from the minimum to the likely maximum.
 struct AskEstimate {
   ask::Mode mode = ask::Mode::kDirect;
   std::string model;
@@ -56,14 +56,14 @@ class RunTable {
   ~RunTable();  // stops all runs and waits for them
 
   Result<AskEstimate> Estimate(const AskWish& wish, const CancelToken& cancel);
-  // The id, once the run is in the journal.
+  // Returns the id as soon as the run is in the journal.
   Result<std::string> Start(const AskWish& wish, const CallScope& scope);
-  // Errors: kNotFound (no such run), kCancelled, kRefused (another process's, over what the
-  // workspace may not read).
+  // Errors: kNotFound (no such run), kCancelled, kRefused (a run of another process over files that
+  // the workspace may not read).
   Result<Output> Wait(std::string_view run, std::chrono::milliseconds most, const CallScope& scope);
-  // Whether it is running in this process and was told to stop.
+  // Returns true if the run is running in this process and was told to stop.
   bool Cancel(std::string_view run, const std::string& reason);
-  // Those begun in this process, newest last.
+  // Returns the runs begun in this process, newest last.
   std::vector<std::string> Known() const;
   // Called after each event of any run of this process, from its threads, with the run's id.
   using Watcher = std::function<void(std::string_view run)>;
@@ -72,7 +72,7 @@ class RunTable {
  private:
   class Live;
 
-  // What a run may cost, in US dollars, of the server's day and of its caller's; unset: anything.
+  // US dollars held for a run, from the server's and the caller's day; unset: no limit.
   struct HeldSums {
     std::optional<double> of_day, of_caller;
   };
@@ -92,9 +92,9 @@ class RunTable {
   DayBudget budget_;
   mutable std::mutex mutex_;  // guards live_, begun_ and watcher_
   std::vector<std::shared_ptr<Live>> live_;
-  std::set<std::string, std::less<>> begun_;  // here, those that live_ forgot too
+  std::set<std::string, std::less<>> begun_;  // in this process, including those dropped from live_
   Watcher watcher_;
-  TaskGroup tasks_;  // last: joined before the rest goes
+  TaskGroup tasks_;  // last: joined before the rest is destroyed
 };
 
 }  // namespace dossier::server

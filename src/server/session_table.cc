@@ -15,8 +15,8 @@ namespace dossier::server {
 namespace {
 
 constexpr std::size_t kIdHexDigits = 8;
-constexpr Millis kLook{20};  // at the token of a call that waits for another of its session
-// What code is told that calls a model.
+constexpr Millis kLook{20};  // poll interval for the token while waiting for another call
+// The error for code that calls a model.
 constexpr std::string_view kNoSubCalls = "sub-calls are off in run; use ask";
 
 sandbox::SessionSpec SpecOf(const OpenContext& context) {
@@ -48,8 +48,9 @@ struct SessionTable::Kept {
   const std::string id, caller;
   const std::shared_ptr<const OpenContext> context;
   app::DocumentsHandler handler;
-  std::timed_mutex running;         // held by the call that uses it
-  std::vector<std::string> blocks;  // that ran, in order: the names are made of them again
+  std::timed_mutex running;  // held by the call that is using it
+  std::vector<std::string>
+      blocks;  // executed blocks in order; running them again restores the names
   std::atomic<bool> live{false};
   Clock::Steady used;                        // guarded by the table
   std::unique_ptr<sandbox::Session> worker;  // null: parked
@@ -93,7 +94,7 @@ Result<std::shared_ptr<SessionTable::Kept>> SessionTable::Take(
   return found->second;
 }
 
-// Ends the interpreters that rest, and the longest resting of too many.
+// Parks idle interpreters, and the longest idle ones above the limit.
 void SessionTable::Park() {
   const std::lock_guard lock(mutex_);
   const Clock::Steady now = workspace_.options().clock->Now();
@@ -140,7 +141,7 @@ Result<SessionRun> SessionTable::Run(const std::shared_ptr<const OpenContext>& c
   };
   auto result = run();
   if (!result) {
-    // What is left of it is unknown: the next call begins from its blocks.
+    // The state is unknown: the next call runs the blocks again.
     kept->worker.reset();
     kept->live = false;
     return tl::unexpected(std::move(result).error());

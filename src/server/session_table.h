@@ -1,16 +1,15 @@
-// Sandboxed interpreters that keep names between calls, by ids that callers hold.
+// Sandboxed interpreters that keep their names between calls; callers refer to them by id.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const SessionRun done,
 //                            workspace.sessions().Run(context, "", "print(len(context))", scope));
-//   done.session;   // "s4f0c2a91": give it again to go on with the same names
+//   done.session;   // "s4f0c2a91": pass it again to keep the names
 //   done.result.out;
 //
-// At most kLive interpreters run; one that rests for kRest, or makes room, is parked: its process
-// ends, its blocks are kept, and the next call runs them again before its own. A session belongs to
-// one context and one caller. Ids end with the process.
-// Errors: kNotFound (a session that is none, with the nearest), kInvalidArgument (another context),
-// those of the sandbox. Thread-safety: Run from any thread; calls of one
-// session wait for each other.
+// At most kLive interpreters run. One that is idle for kRest, or makes room for another, is parked:
+// its process ends, its blocks are kept, and the next call runs them again before its own. A
+// session belongs to one context and one caller. Ids are valid only in this process. Errors:
+// kNotFound (no such session, with the nearest), kInvalidArgument (another context), those of the
+// sandbox. Thread-safety: Run from any thread; calls of one session wait for each other.
 
 #ifndef DOSSIER_SERVER_SESSION_TABLE_H_
 #define DOSSIER_SERVER_SESSION_TABLE_H_
@@ -47,10 +46,10 @@ class SessionTable {
   explicit SessionTable(Workspace& workspace);
   ~SessionTable();
 
-  // `session` "": a new one.
+  // Runs `code` in the session; `session` "" starts a new one.
   Result<SessionRun> Run(const std::shared_ptr<const OpenContext>& context,
                          std::string_view session, std::string_view code, const CallScope& scope);
-  // Ends it and forgets its names. Errors: kNotFound.
+  // Ends the session and forgets its names. Errors: kNotFound.
   Status Close(std::string_view session);
 
  private:

@@ -18,7 +18,7 @@ Ticker::~Ticker() {
 Ticker::Handle Ticker::Every(Millis interval, std::function<void()> call) {
   const std::lock_guard lock(mutex_);
   const auto next = steady_clock::now() + interval;
-  // The thread is woken only by what comes before all that it waits for.
+  // Wakes the thread only if this entry is due before all others.
   const bool first =
       std::ranges::all_of(entries_, [&](const auto& e) { return e.second.next > next; });
   entries_[++last_] = {interval, next, std::make_shared<std::function<void()>>(std::move(call))};

@@ -1,12 +1,12 @@
-// One thread that calls functions again and again: what sends progress, notices clients that left,
-// and keeps quiet streams alive.
+// A thread that calls functions periodically: to send progress, to notice clients that left, and to
+// keep quiet streams alive.
 //
 //   Ticker ticker;
-//   const Ticker::Handle beat = ticker.Every(Millis(250), [&] { Flush(); });   // until it goes
+//   const Ticker::Handle beat = ticker.Every(Millis(250), [&] { Flush(); });   // while beat lives
 //
-// A handle's destructor waits for a call in progress, so what a function uses may go after it.
-// Functions must not block, and must not destroy their own handle. Thread-safety: all methods from
-// any thread; handles may not outlive the ticker.
+// A handle's destructor waits for a call in progress; after that, what the function uses may be
+// destroyed. Functions must not block or destroy their own handle. Thread-safety: all methods from
+// any thread; handles must not outlive the ticker.
 
 #ifndef DOSSIER_SERVER_TICKER_H_
 #define DOSSIER_SERVER_TICKER_H_
@@ -52,7 +52,7 @@ class Ticker {
   Ticker(const Ticker&) = delete;
   Ticker& operator=(const Ticker&) = delete;
 
-  // The thread starts with the first function.
+  // Calls `call` every `interval`. The thread starts with the first function.
   Handle Every(Millis interval, std::function<void()> call);
 
  private:

@@ -1,4 +1,4 @@
-// run, ask, estimate, pack, remember, recall: what works on a context, a folder or the memory.
+// The operations run, ask, estimate, pack, remember and recall.
 
 #include <algorithm>
 #include <chrono>
@@ -28,12 +28,12 @@ void Quote(Output& output, std::string text) {
   output.parts.push_back({TextPart::Origin::kOthers, std::move(text)});
 }
 
-// "" for what was left out.
+// Returns "" for an absent argument.
 std::string GivenText(const JsonObject& arguments, std::string_view name) {
   return TextAt(Json(arguments), name);
 }
 
-// What a block printed, then its last value, its error, and what the sandbox says of it.
+// Returns the output of a block, then its last value, its error, and notes of the sandbox.
 std::string BlockText(const BlockResult& result) {
   std::string text = result.out;
   const auto add = [&](std::string_view more) {
@@ -58,7 +58,7 @@ bool Succeeded(BlockStatus status) {
   return status == BlockStatus::kOk || status == BlockStatus::kFinal;
 }
 
-// Images by name, each a file that this server may read.
+// Reads images by name, each a file that this server may read.
 Result<std::vector<ask::Medium>> ImagesOf(const Workspace& workspace, const JsonObject& arguments,
                                           const CancelToken& cancel) {
   std::vector<ask::Medium> media;
@@ -105,7 +105,7 @@ JsonArray LeftOutJson(const sources::PackedFiles& packed) {
   return list;
 }
 
-// The paths that a pack is made of: what is given, or the files of a context.
+// Returns the paths for a pack: those given, or the files of a context.
 Result<std::vector<std::string>> PackPaths(Workspace& workspace, const JsonObject& arguments) {
   std::vector<std::string> paths = StringsOf(Find(arguments, "paths"));
   const std::string id = GivenText(arguments, "context");
@@ -229,7 +229,7 @@ Result<Output> RememberOperation(Workspace& workspace, const JsonObject& argumen
   DOSSIER_ASSIGN_OR_RETURN(const app::PromptMemory memory,
                            workspace.Memory(app::MemoryNeed::kWritten));
   memory::RecordWrite written;
-  // The words are a model's: it may not do more than models may.
+  // A model chose the words, so they may do no more than models may.
   DOSSIER_RETURN_IF_ERROR(
       memory.store->Transact("root", {.actor = memory::Actor::kModel, .phase = "mcp"},
                              [&](memory::BranchTransaction& session) -> Status {

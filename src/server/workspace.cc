@@ -23,9 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kSecretHead = 4096;  // bytes, in which a key is seen
+constexpr std::size_t kSecretHead = 4096;  // bytes that are searched for a key
 
-// Where an open descriptor really leads.
+// Returns the real path of an open descriptor.
 Result<std::string> PathOfDescriptor(int fd, const std::string& given) {
   std::string path(PATH_MAX, '\0');
   const std::string link = fmt::format("/proc/self/fd/{}", fd);
@@ -86,7 +86,7 @@ Result<const app::OpenedModel*> Workspace::OpenedOnce(const std::string& name,
 
 namespace {
 
-// Where nobody named a model: whether a key is there, or the weights of the local one.
+// If no model was named: checks that there is a key, or the weights of the local model.
 Status CheckDefaultModel(const app::ModelSettings& settings, const std::string& data_folder) {
   DOSSIER_ASSIGN_OR_RETURN(const app::ModelData data, settings.config
                                                           ? app::LoadModelData(*settings.config)
@@ -159,7 +159,7 @@ Status Workspace::CheckSandbox(const CancelToken& cancel) {
 const tokens::Counter& Workspace::Counter() {
   const std::lock_guard lock(mutex_);
   if (!counter_) {
-    // The name is known; a table that is missing gives an estimate.
+    // The name is known; a missing table gives an estimate.
     counter_ = tokens::Open("o200k_base", tokens::DefaultDataPaths())->counter;
   }
   return *counter_;
@@ -187,7 +187,7 @@ Result<std::string> Workspace::Admit(const std::string& path) const {
   std::error_code error;
   const fs::path real = fs::weakly_canonical(base / path, error);
   if (error) return MakeErrnoError(error.value(), path);
-  // Before anything is said of what is there: outside of the roots not even names are told.
+  // Checked first: outside the roots not even the existence of a file is revealed.
   DOSSIER_RETURN_IF_ERROR(CheckPlace(real.string(), path));
   if (!fs::exists(real, error)) {
     return tl::unexpected(ExplainMissing(ErrnoError(ENOENT, path), real.string()));
@@ -200,7 +200,7 @@ Result<UniqueFd> Workspace::OpenFile(const std::string& path) const {
   return OpenNamed(path, path);
 }
 
-// `given`: how messages name it.
+// `given`: the name in messages.
 Result<UniqueFd> Workspace::OpenNamed(const std::string& path, const std::string& given) const {
   struct stat info{};
   DOSSIER_ASSIGN_OR_RETURN(UniqueFd fd, OpenRegularFile(path, &info));
@@ -220,7 +220,7 @@ Result<UniqueFd> Workspace::OpenNamed(const std::string& path, const std::string
                    given, options_.secrets_flag);
 }
 
-// A path that another process wrote down, as it was given to it: relative, or with links and "..".
+// Checks a path recorded by another process, as it was given: relative, or with links and "..".
 Status Workspace::CheckRecorded(const std::string& path, std::string_view holder) const {
   if (HasBounds()) {
     std::error_code error;
@@ -237,7 +237,7 @@ Status Workspace::CheckRecorded(const std::string& path, std::string_view holder
 }
 
 Status Workspace::MayRead(const KnownContext& record) const {
-  // What was opened here was judged then; its texts are kept, whatever lies at its paths now.
+  // Contexts opened here were checked then; their texts are kept, whatever is at the paths now.
   if (contexts_->Added(record.id)) return {};
   if (HasBounds() && record.texts > 0) {
     return MakeError(ErrorCode::kRefused,

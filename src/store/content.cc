@@ -27,7 +27,7 @@ struct Written {
   int failure = 0;  // errno of the write that ended it
 };
 
-// Writes `bytes` and tells how many arrived, so that an error can name the rest.
+// Writes `bytes` and returns how many arrived, so that an error can name the rest.
 Written WriteCounted(int fd, std::string_view bytes) {
   Written written;
   while (written.bytes < bytes.size() && written.failure == 0) {
@@ -74,7 +74,7 @@ class FileContentStore final : public ContentStore {
     return MakeErrnoError(errno, path);
   }
 
-  // Aside first: who puts it from there on does not find it, and stores it anew.
+  // Renamed first: whoever puts the body from now on does not find it, and stores it again.
   Result<bool> RemoveUnlessPutSince(std::string_view sha256, Clock::Wall since) override {
     const std::string path = PathOf(sha256);
     const std::string aside = fmt::format("{}/incoming/{}", folder_, RandomHex(16));
@@ -134,11 +134,11 @@ class FileContentStore final : public ContentStore {
     return NotStored(written.failure, path, bytes.size() - written.bytes, bytes.size());
   }
 
-  // Sets the time of a body that is there: it belongs to another run now, and must not go with the
-  // old ones (PruneRuns).
+  // Updates the time of an existing body: it now belongs to another run and must not be pruned with
+  // the old ones (PruneRuns).
   static bool HoldsAlready(const std::string& path, std::size_t size) {
     struct stat info{};
-    // The kernel's own "now" is some milliseconds old: before the end of a run that has ended.
+    // The kernel's "now" is some milliseconds old, which may be before the end of an ended run.
     struct timespec times[2]{};
     clock_gettime(CLOCK_REALTIME, &times[0]);
     times[1] = times[0];
@@ -158,7 +158,7 @@ class FileContentStore final : public ContentStore {
                                          std::size_t size) {
     Error error = ErrnoError(
         failure, fmt::format("{}: {} of {} bytes could not be stored", path, missing, size));
-    // A folder that vanished is a disk problem to the caller, not a missing body.
+    // To the caller, a folder that vanished is a disk problem, not a missing body.
     if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kIo;
     return tl::unexpected(std::move(error));
   }
@@ -211,7 +211,7 @@ Result<StoredBody> ContentWriter::Finish() && {
     if (rename(path_.c_str(), target.c_str()) != 0) return MakeErrnoError(errno, target);
   }
   path_.clear();
-  // A descriptor that was opened for reading only: what workers get must not be writable.
+  // A descriptor opened only for reading: workers must not get a writable one.
   body.fd = UniqueFd(open(target.c_str(), O_RDONLY | O_CLOEXEC));
   if (!body.fd.valid()) return MakeErrnoError(errno, target);
   return body;
@@ -228,7 +228,7 @@ Result<std::unique_ptr<ContentStore>> ContentStore::Open(const std::string& fold
 
 namespace {
 
-// A link under a fresh name, moved over what stands at `path`: readers see the old or the new one.
+// Makes a link under a fresh name and renames it to `path`: readers see the old or the new one.
 Status Link(const std::string& target, const std::string& path) {
   const std::string fresh = fmt::format("{}.{}", path, RandomHex(8));
   if (symlink(target.c_str(), fresh.c_str()) != 0) return MakeErrnoError(errno, path);

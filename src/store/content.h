@@ -1,4 +1,4 @@
-// Bodies by content hash: written once, never changed, safe to map; removed only by name.
+// Stores bodies by content hash: written once, never changed, safe to map, removed only explicitly.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto store, ContentStore::Open(folder));
 //   DOSSIER_ASSIGN_OR_RETURN(std::string sha256, store->Put(text));
@@ -24,7 +24,7 @@
 namespace dossier::store {
 
 inline constexpr std::size_t kHashDigits = 64;  // of a SHA-256
-// Nobody takes longer from storing a body to the event that names it.
+// The longest time between storing a body and writing the event that names it.
 inline constexpr std::chrono::seconds kNamedWithin{3600};
 
 class ContentStore {
@@ -38,22 +38,22 @@ class ContentStore {
   virtual Result<std::string> Get(std::string_view sha256) = 0;
   // Absent is success. A reader that has the body open keeps it. Errors: kIo, kPermission.
   virtual Status Remove(std::string_view sha256) = 0;
-  // The same, unless somebody put it since, kNamedWithin ago at most: whoever did is about to name
-  // it. Whether a body was removed.
+  // Removes the body unless somebody put it since, at most kNamedWithin ago: they are about to name
+  // it. Returns true if it was removed.
   virtual Result<bool> RemoveUnlessPutSince(std::string_view sha256, Clock::Wall since) = 0;
   virtual std::string PathOf(std::string_view sha256) const = 0;
   virtual bool Has(std::string_view sha256) const = 0;
 };
 
-// A large body, written into the content store piece by piece.
+// Writes a large body into the content store piece by piece.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto writer, ContentWriter::Start(store));
 //   DOSSIER_RETURN_IF_ERROR(writer.Write(block));
 //   DOSSIER_ASSIGN_OR_RETURN(StoredBody body, std::move(writer).Finish());   // named by its hash
 //   now
 //
-// Abandoned, it leaves nothing behind; with Keep::kOpen nothing in any case but the descriptor.
-// Thread-safety: one owner.
+// An abandoned writer leaves nothing behind; with Keep::kOpen only the descriptor remains in any
+// case. Thread-safety: one owner.
 
 struct StoredBody {
   UniqueFd fd;  // open for reading
@@ -87,31 +87,31 @@ class ContentWriter {
   std::uint64_t bytes_ = 0;
 };
 
-// Results by key, on top of the content store: what was computed once need not be computed again.
+// A cache of results by key, on top of the content store, so that nothing is computed twice.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto memo, Memo::Open(folder, content));
 //   if (auto known = memo->Get(key)) Use(*known);
 //   DOSSIER_RETURN_IF_ERROR(memo->Put(key, text));
 //
-// Layout on disk: memo/ab/abcdef…, a symbolic link whose target is the hash of a stored body. A
-// link is made by one system call and its body is checked by its hash, so a process killed at any
-// point leaves an entry that is whole or absent. Several processes may use one folder; the last Put
-// of a key stands. Nothing is ever removed. Thread-safety: all methods from any thread.
+// Layout on disk: memo/ab/abcdef…, a symbolic link whose target is the hash of a stored body. One
+// system call makes the link, and the hash verifies the body, so a process killed at any point
+// leaves an entry that is whole or absent. Several processes may use one folder; the last Put of a
+// key wins. Nothing is ever removed. Thread-safety: all methods from any thread.
 
 class Memo {
  public:
   // Makes `folder`/memo if needed. `content` must outlive the object. Errors: kIo, kPermission.
   static Result<std::unique_ptr<Memo>> Open(const std::string& folder, ContentStore& content);
 
-  // `key`: 64 hex digits, a SHA-256. None if nothing is known, or what was stored is damaged.
+  // `key`: 64 hex digits, a SHA-256. Returns nothing if the key is unknown or its text is damaged.
   std::optional<std::string> Get(std::string_view key) const;
-  // A text with a secret in it is not stored, which is no error (Contract 2).
-  // Errors: kInvalidArgument (no such key); kIo with path when the disk is full.
+  // A text that contains a secret is not stored, which is no error (Contract 2). Errors:
+  // kInvalidArgument (an invalid key); kIo with path when the disk is full.
   Status Put(std::string_view key, std::string_view text) const;
 
  private:
   Memo(std::string folder, ContentStore& content) : folder_(std::move(folder)), content_(content) {}
-  // Empty if `key` is none.
+  // Empty if `key` is invalid.
   std::string PathOf(std::string_view key) const;
 
   const std::string folder_;

@@ -14,7 +14,7 @@ namespace {
 
 std::string_view View(const boost::json::string& text) { return {text.data(), text.size()}; }
 
-// A short name of letters is no secret and says of no value what it is.
+// A short name of letters is no secret and does not mark a value as one.
 bool IsOurs(std::string_view key) {
   constexpr std::array<std::string_view, 5> kTelling = {"pass", "pwd", "secret", "token", "key"};
   return key.size() < 16 &&
@@ -25,7 +25,7 @@ bool IsOurs(std::string_view key) {
              [key](std::string_view part) { return key.find(part) != std::string_view::npos; });
 }
 
-// {"password": "…"}: the name is not in the text of the value.
+// {"password": "…"}: the text of the value does not contain the name.
 void RedactNamed(std::string_view key, Json& value) {
   const auto* text = value.if_string();
   if (!text) return;
@@ -84,8 +84,8 @@ class Cleaner {
     return {};
   }
 
-  // Keys are ours, but for the variables and arguments of model code. Two that become equal keep
-  // both values under numbered names.
+  // Keys are ours, except the variables and arguments of model code. If two become equal, both
+  // values stay, under numbered names.
   static void RenameKeys(JsonObject& object) {
     JsonObject renamed;
     for (auto&& member : object) {
@@ -125,7 +125,7 @@ bool IsHashDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
 }  // namespace
 
 void ForEachHash(std::string_view text, const std::function<void(std::string_view hash)>& see) {
-  std::size_t start = 0;  // behind the last character that is no digit
+  std::size_t start = 0;  // after the last non-digit
   while (start + kHashDigits <= text.size()) {
     std::size_t end = start + kHashDigits;
     while (end > start && IsHashDigit(text[end - 1])) --end;
@@ -142,7 +142,7 @@ void ForEachHash(std::string_view text, const std::function<void(std::string_vie
 
 namespace {
 
-// Words of ours, never of a person, a file or a model.
+// Our own words, never those of a person, a file or a model.
 constexpr std::string_view kKept[] = {"kind",   "conversation", "folder",   "model",
                                       "status", "purpose",      "finish",   "method",
                                       "mode",   "type",         "decision", "outcome"};
@@ -158,7 +158,7 @@ class Eraser {
   JsonObject Object(const JsonObject& object) {
     JsonObject out;
     for (const auto& [key, value] : object) {
-      // Of a context's copy, which says more of itself than a body does.
+      // Of a context's copy, which has more fields than a body.
       const auto* hash = key == "sha256" ? value.if_string() : nullptr;
       if (hash && IsSha256Hex(View(*hash))) bodies_->emplace_back(View(*hash));
       const bool keeps = value.is_string() && IsKept({key.data(), key.size()});
@@ -179,7 +179,7 @@ class Eraser {
     return value.is_string() ? Json("") : value;
   }
 
-  // As Journal::Body makes them, and those that --no-log or a deletion left out.
+  // Bodies as Journal::Body makes them, and those left out by --no-log or a deletion.
   static bool IsBody(const Json& value) {
     const JsonObject& object = value.get_object();
     if (object.size() == 1) return FindString(value, "text").has_value();

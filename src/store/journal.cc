@@ -26,16 +26,16 @@ constexpr std::uint64_t kAnswerPreview = 200;  // code points (RunSummary)
 constexpr std::string_view kRunning = "running", kInterrupted = "interrupted";
 constexpr std::size_t kCandidates = 5;
 constexpr int kIdAttempts = 8;
-// A log that the next start reads in about a millisecond is left to it.
+// A log up to this size is left to the next start, which reads it in about a millisecond.
 constexpr off_t kLogKept = 1 << 20;  // bytes
 
-// What a list of runs shows of a text.
+// The part of a text that a list of runs shows.
 std::string Preview(std::string_view text) {
   return std::string(utf8::Prefix(FirstLine(text), kAnswerPreview));
 }
 
-// A number for the event is taken in the statement that stores it: with SQLite's one writer at a
-// time, numbers have no gaps however many processes append.
+// The statement that stores the event also takes its number: with SQLite's single writer, numbers
+// have no gaps however many processes append.
 constexpr std::string_view kInsertEvent =
     "INSERT INTO events(run_id, seq, time, call, type, data) "
     "SELECT id, COALESCE((SELECT MAX(seq) FROM events WHERE run_id = runs.id), 0) + 1, ?, ?, ?, ? "
@@ -89,7 +89,7 @@ class SqliteJournal final : public Journal {
     struct stat log{};
     if (stat((path_ + "-wal").c_str(), &log) == 0 && log.st_size > kLogKept) {
       static_cast<void>(
-          writer_.EmptyLog(Database::LogInUse::kLeaveIt));  // else the next one does it
+          writer_.EmptyLog(Database::LogInUse::kLeaveIt));  // on failure the next close does it
     }
   }
 
@@ -190,8 +190,8 @@ class SqliteJournal final : public Journal {
                                        std::size_t limit) override {
     std::vector<RunSummary> runs;
     if (limit == 0) return runs;
-    // Of the runs that say they are running, some are not: how many rows it takes shows as they
-    // come.
+    // Some runs that are stored as running are not, so the number of rows needed is only known
+    // while reading.
     const bool filtered = status == kRunning || status == kInterrupted;
     DOSSIER_RETURN_IF_ERROR(
         ForNewest(filtered ? INT32_MAX : limit, std::move(status), [&](RunSummary run) {
@@ -290,15 +290,15 @@ class SqliteJournal final : public Journal {
       DOSSIER_ASSIGN_OR_RETURN(event, Parse(run, stored));
       return {};
     });
-    event_at_->Reset();  // else it would hold an old state of the file
+    event_at_->Reset();  // else it would keep an old state of the file
     if (!seen) return tl::unexpected(seen.error());
     return event;
   }
 
   Result<std::size_t> EraseTexts(std::span<const std::string> runs) override {
-    // A connection of its own: what others append meanwhile waits for its short transactions only.
+    // Its own connection, so that appends meanwhile wait only for its short transactions.
     DOSSIER_ASSIGN_OR_RETURN(Database db, OpenJournalDatabase(path_));
-    // What is overwritten must not stay in free pages of the file, nor in its log.
+    // Overwritten text must not stay in free pages of the file or in its log.
     DOSSIER_RETURN_IF_ERROR(db.Execute("PRAGMA secure_delete = ON"));
     std::set<std::string> bodies;
     for (const std::string& run : runs) DOSSIER_RETURN_IF_ERROR(EraseRun(db, run, &bodies));
@@ -310,7 +310,7 @@ class SqliteJournal final : public Journal {
   ContentStore& content() override { return *content_; }
 
  private:
-  // Of `most` rows, newest first, those of the status, until `see` has seen enough.
+  // Calls `see` with up to `most` rows of the status, newest first, until it returns false.
   Status ForNewest(std::size_t most, std::optional<std::string> status, const SeeRun& see) {
     const std::lock_guard lock(read_mutex_);
     DOSSIER_ASSIGN_OR_RETURN(
@@ -353,8 +353,7 @@ class SqliteJournal final : public Journal {
       if (!row) break;
       DOSSIER_ASSIGN_OR_RETURN(const JsonObject data, ParseData(run, query.Int(0), query.Text(1)));
       Erased event = EraseTextsOf(data);
-      if (erased.empty())
-        event.data["deleted"] = true;  // of run.started: it says so to all readers
+      if (erased.empty()) event.data["deleted"] = true;  // in run.started, it tells all readers
       bodies->insert(event.bodies.begin(), event.bodies.end());
       erased.emplace_back(query.Int(0), ToJson(Json(std::move(event.data))));
     }
@@ -371,14 +370,14 @@ class SqliteJournal final : public Journal {
     return transaction.Commit();
   }
 
-  // Removes those that no event needs any more; a memo that does only forgets its result (Memo).
-  // The last look and the removal are one transaction: no event comes in between that names a body.
-  // One that was put since the erased runs ended is left to whoever is about to name it.
+  // Removes bodies that no event names; a memo using one only loses its result (Memo). Last check
+  // and removal are one transaction, so no event naming a body comes in between. A body put since
+  // the erased runs ended is left to whoever is about to name it.
   Result<std::size_t> RemoveUnnamed(Database& db, std::set<std::string> bodies) {
     std::map<std::string, std::int64_t> seen;
-    DOSSIER_RETURN_IF_ERROR(KeepNamed(db, &seen, &bodies));  // all, while others append
+    DOSSIER_RETURN_IF_ERROR(KeepNamed(db, &seen, &bodies));  // all events, while others append
     DOSSIER_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(db));
-    DOSSIER_RETURN_IF_ERROR(KeepNamed(db, &seen, &bodies));  // what they appended
+    DOSSIER_RETURN_IF_ERROR(KeepNamed(db, &seen, &bodies));  // events appended meanwhile
     DOSSIER_ASSIGN_OR_RETURN(
         Statement query,
         db.Prepare("SELECT MAX(started, (SELECT time FROM events WHERE run_id = runs.id "
@@ -388,7 +387,7 @@ class SqliteJournal final : public Journal {
     const Clock::Wall ended = ParseTime(query.Text(0)).value_or(Clock::Wall());
     std::size_t removed = 0;
     for (const std::string& sha256 : bodies) {
-      // Times of events are cut to milliseconds.
+      // Times of events are truncated to milliseconds.
       DOSSIER_ASSIGN_OR_RETURN(const bool gone,
                                content_->RemoveUnlessPutSince(sha256, ended + Millis(1)));
       removed += gone ? 1 : 0;
@@ -396,8 +395,8 @@ class SqliteJournal final : public Journal {
     return removed;
   }
 
-  // Takes those out of `bodies` that an event names, of the events behind those that were `seen` of
-  // each run.
+  // Removes from `bodies` those that an event names, looking at the events of each run after those
+  // already `seen`.
   static Status KeepNamed(Database& db, std::map<std::string, std::int64_t>* seen,
                           std::set<std::string>* bodies) {
     DOSSIER_ASSIGN_OR_RETURN(Statement runs, db.Prepare("SELECT id, run FROM runs"));
@@ -424,16 +423,16 @@ class SqliteJournal final : public Journal {
     std::string status, answer;
   };
 
-  // What became of a run of which the journal says `stored`.
+  // Returns the real state of a run that the journal stores as `stored`.
   Result<std::string> StatusNow(std::string_view run, std::string stored) {
     if (stored != kRunning) return stored;
-    if (!others_) {  // a file of its own: locks of live_ are no obstacle to live_
+    if (!others_) {  // its own descriptor: the locks of live_ do not exclude live_ itself
       DOSSIER_ASSIGN_OR_RETURN(others_, LiveRuns::Open(path_ + std::string(kLiveSuffix)));
     }
     return std::string(others_->IsHeld(run) ? kRunning : kInterrupted);
   }
 
-  // What the list of runs shows once an event of `type` is stored, where that changes.
+  // Updates the row of the run list if an event of `type` changes it.
   std::optional<RunState> StateAfter(std::string_view type, const JsonObject& data) {
     if (type == "run.resumed" || type == "run.forked")
       return RunState{.status = std::string(kRunning)};
@@ -444,7 +443,7 @@ class SqliteJournal final : public Journal {
         .answer = Preview(TextOf(Find(data, "answer")))};
   }
 
-  // The text of a string or a body; empty for anything else.
+  // Returns the text of a string or a body; empty for anything else.
   std::string TextOf(const Json* value) {
     if (!value) return {};
     if (const auto* text = value->if_string()) return std::string(text->data(), text->size());
@@ -554,7 +553,7 @@ class SqliteJournal final : public Journal {
   std::mutex write_mutex_;  // guards writer_ and its statements
   Database writer_;
   std::optional<Statement> insert_event_, insert_run_, update_run_;
-  std::mutex read_mutex_;              // guards reader_: a long listing must not hold up a run
+  std::mutex read_mutex_;              // guards reader_: a long listing must not delay a run
   std::optional<Database> reader_;     // opened by the first read: a run needs none
   std::optional<Statement> event_at_;  // of reader_
   std::optional<LiveRuns> others_;     // the same

@@ -1,15 +1,15 @@
-// The journal: the append-only record of every run. It is the trace, the checkpoint, the resume and
-// the fork.
+// The journal: the append-only record of every run, used for tracing, checkpoints, resuming and
+// forking.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto journal, Journal::Open(DataFolder() + "/runs"));
 //   DOSSIER_ASSIGN_OR_RETURN(std::string run, journal->StartRun({{"question", "How many?"}}));
 //   DOSSIER_RETURN_IF_ERROR(journal->Append(run, /*call=*/0, "turn.started", {{"turn", 1}}));
 //
-// An event is in SQLite's log when Append returns: it survives the death of this process at any
-// point. Strings inside `data` above kInlineLimit bytes must be put into content() and referred to
-// by hash: use `Body`; one that is not gets its body in its place. Every string is redacted here,
-// at the one writer (Contract 2), a value whose name tells of a secret too. Thread-safety: all
-// methods from any thread; several processes may use one folder.
+// When Append returns, the event is in SQLite's log and survives the death of this process at any
+// point. Put strings above kInlineLimit bytes into content() and refer to them by hash: use `Body`;
+// Append does so for any other. Every string is redacted here, the only writer (Contract 2),
+// including values whose name indicates a secret. Thread-safety: all methods from any thread;
+// several processes may use one folder.
 
 #ifndef DOSSIER_STORE_JOURNAL_H_
 #define DOSSIER_STORE_JOURNAL_H_
@@ -37,9 +37,9 @@ namespace dossier::store {
 //
 // Thread-safety: a function over files; processes may append meanwhile.
 
-// What was appended to the journal in `folder` so far is on the disk when this returns: an fsync of
-// SQLite's log. With `synchronous = NORMAL` nobody else syncs it before it is emptied into the
-// database, which syncs both. Errors: kIo.
+// When this returns, everything appended to the journal in `folder` so far is on the disk: it does
+// an fsync of SQLite's log. With `synchronous = NORMAL` the log is otherwise synced only when it is
+// moved into the database, which syncs both. Errors: kIo.
 Status SyncJournal(const std::string& folder);
 
 struct Event {
@@ -51,7 +51,7 @@ struct Event {
   JsonObject data;
 };
 
-// An event as it is stored: the texts live until the call that was given it returns.
+// An event in its stored form. The texts are valid until the callback that gets it returns.
 struct StoredEvent {
   std::int64_t seq = 0;
   std::string_view time;
@@ -62,21 +62,21 @@ struct StoredEvent {
 
 struct RunSummary {
   std::string run, started, question, model;
-  // "running" until run.finished; "interrupted" if the process that was at it ended before.
+  // "running" until run.finished; "interrupted" if the process working on it ended before.
   std::string status;
   std::int64_t events = 0;
   std::string answer;  // the first line, at most 200 characters
   std::string kind;    // "ask", "research", …; "?" where the first event is damaged
 };
 
-// As `dossier runs --json`, serve and the rpc protocol show them.
+// The format of `dossier runs --json`, serve and the rpc protocol.
 JsonObject SummaryJson(const RunSummary& run);
 JsonObject EventJson(const Event& event);
 
 struct JournalOptions {
   std::shared_ptr<const Clock> clock;    // unset: the system's
   std::function<std::string()> make_id;  // unset: time and random digits
-  std::string file = "journal.db";       // its name in the folder
+  std::string file = "journal.db";       // file name in the folder
 };
 
 class Journal {
@@ -92,48 +92,48 @@ class Journal {
 
   // Writes `run.started` with `data`; returns the new run's id.
   virtual Result<std::string> StartRun(JsonObject data) = 0;
-  // Writes a whole run with the types, calls, times and data of `events`, of which the first is
-  // `run.started`; numbers are given anew. Returns the new run's id. Errors: as Append.
+  // Writes a whole run with the types, calls, times and data of `events`, the first of which is
+  // `run.started`; events are numbered anew. Returns the new run's id. Errors: as Append.
   virtual Result<std::string> AddRun(std::span<const Event> events) = 0;
   // `run.finished` with `status` and `answer` (a string or a Body), `run.forked` and `run.resumed`,
   // change what List shows. Errors: kNotFound (no such run); kIo with path and bytes when the disk
-  // is full, after which the journal goes on; kDamaged; kLocked; kInvalidArgument (nested above 200
-  // levels).
+  // is full, after which the journal still works; kDamaged; kLocked; kInvalidArgument (nested above
+  // 200 levels).
   virtual Status Append(std::string_view run, std::int64_t call, std::string_view type,
                         JsonObject data) = 0;
   // {"text": …} up to kInlineLimit bytes, else {"sha256": …, "bytes": …} with the text stored.
   virtual Result<Json> Body(std::string_view text) = 0;
-  // The text of what Body returned.
+  // Returns the text of a value that Body returned.
   virtual Result<std::string> ReadBody(const Json& body) = 0;
 
   virtual Result<std::vector<RunSummary>> List(std::optional<std::string> status,
                                                std::size_t limit) = 0;
-  // Every run of that status (all, if it is unset), newest first, until `see`, which must not call
-  // this journal, says that it has seen enough (false).
+  // Calls `see` with every run of that status (all, if unset), newest first, until it returns
+  // false. `see` must not call this journal.
   using SeeRun = std::function<bool(RunSummary run)>;
   virtual Status ForEachRun(std::optional<std::string> status, const SeeRun& see) = 0;
-  // RunSummary::status of one run. Errors: kNotFound.
+  // Returns RunSummary::status of one run. Errors: kNotFound.
   virtual Result<std::string> StatusOf(std::string_view run) = 0;
-  // The id that `prefix` stands for; `last` is the newest run. Errors: kNotFound, with the
-  // candidates if several begin so.
+  // Returns the id that begins with `prefix`; `last` is the newest run. Errors: kNotFound, with the
+  // candidates if several match.
   virtual Result<std::string> Resolve(std::string_view prefix) = 0;
-  // The runs whose `run.started` holds these texts, newest first.
+  // Returns the runs whose `run.started` has these field values, newest first.
   virtual Result<std::vector<std::string>> RunsStartedWith(
       const std::map<std::string, std::string>& fields) = 0;
   virtual Result<std::vector<Event>> Events(std::string_view run) = 0;
   // Calls `see` with each event of the run, in order and unparsed: for readers that need few of
-  // many. A failure of `see`, which must not call this journal, ends the reading and is returned.
-  // Errors: kNotFound (no such run), kDamaged.
+  // many. `see` must not call this journal; its failure ends the reading and is returned. Errors:
+  // kNotFound (no such run), kDamaged.
   using SeeEvent = std::function<Status(const StoredEvent& event)>;
   virtual Status ForEachEvent(std::string_view run, const SeeEvent& see) = 0;
-  // One event. Errors: kNotFound, kDamaged.
+  // Returns one event. Errors: kNotFound, kDamaged.
   virtual Result<Event> EventAt(std::string_view run, std::int64_t seq) = 0;
 
-  // Takes every text out of these runs: bodies, questions, answers, what tools were called with.
-  // Ids, states, numbers and times stay, so that lists and sums still hold. A body in content()
-  // that no other run refers to, or was just putting, is removed. Runs that are not there are
-  // passed over. Returns how many bodies were removed from content(). Errors: as Append; kLocked: a
-  // reader keeps the texts in the log.
+  // Removes every text from these runs: bodies, questions, answers, arguments of tool calls. Ids,
+  // states, numbers and times stay, so that lists and sums stay correct. A body in content() is
+  // removed unless another run refers to it or was just putting it. Unknown runs are ignored.
+  // Returns how many bodies were removed from content(). Errors: as Append; kLocked: a reader keeps
+  // the texts in the log.
   virtual Result<std::size_t> EraseTexts(std::span<const std::string> runs) = 0;
 
   virtual ContentStore& content() = 0;

@@ -34,9 +34,9 @@ CREATE TABLE events(
   PRIMARY KEY(run_id, seq)) WITHOUT ROWID;
 )sql";
 
-// Checks that the file is ours and of a version that we know; true if its tables must be made.
+// Checks that the file is ours and of a known version; returns true if its tables must be made.
 Result<bool> IsNew(Database& db, const std::string& path) {
-  // One statement, so one view of the file: another process may be making the tables just now.
+  // One statement, so one snapshot: another process may be making the tables just now.
   DOSSIER_ASSIGN_OR_RETURN(
       Statement query,
       db.Prepare("SELECT user_version, application_id, (SELECT COUNT(*) FROM sqlite_schema) "
@@ -59,8 +59,8 @@ Result<bool> IsNew(Database& db, const std::string& path) {
   return false;
 }
 
-// Two processes that make the file at the same moment: SQLite reports "busy" at once for this
-// pragma, without its own waiting.
+// If two processes make the file at the same moment, SQLite reports "busy" at once for this pragma,
+// without its own waiting.
 Status UseWriteAheadLog(Database& db) {
   const auto end = std::chrono::steady_clock::now() + Database::kBusyWait;
   while (true) {
@@ -88,9 +88,9 @@ Result<Database> OpenJournalDatabase(const std::string& path) {
   DOSSIER_ASSIGN_OR_RETURN(Database db, Database::Open(path));
   DOSSIER_ASSIGN_OR_RETURN(const bool is_new, IsNew(db, path));
   DOSSIER_RETURN_IF_ERROR(UseWriteAheadLog(db));
-  // NORMAL: an event is in the log file when its statement ends, which outlives this process; only
-  // a power cut may lose the newest events, never the file. It grows at its end: few pages of it
-  // are wanted again.
+  // NORMAL: when its statement ends, an event is in the log file, which outlives this process; only
+  // a power failure may lose the newest events, never the file. The file grows at its end, so few
+  // of its pages are read again.
   DOSSIER_RETURN_IF_ERROR(
       db.Execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; "
                  "PRAGMA trusted_schema = OFF; PRAGMA cache_size = -256; "
@@ -102,7 +102,7 @@ Result<Database> OpenJournalDatabase(const std::string& path) {
 
 namespace {
 
-// Behind the bytes of all runs: locked by whoever has the folder in use.
+// The byte after those of all runs: locked by whoever uses the folder.
 constexpr off_t kFolderByte = std::numeric_limits<off_t>::max() - 1;
 constexpr int kJoinTries = 5'000;
 constexpr Millis kJoinNap{2};
@@ -116,7 +116,7 @@ struct flock FolderLock(short type) {
   return lock;
 }
 
-// The byte that stands for the run. Offsets have 63 bits: no two of a journal's runs will meet.
+// Returns the run's byte. Offsets have 63 bits, so no two runs of a journal will collide.
 struct flock ByteOf(std::string_view run) {
   std::uint64_t offset = 14'695'981'039'346'656'037ull;  // FNV-1a
   for (const char c : run) offset = (offset ^ static_cast<unsigned char>(c)) * 1'099'511'628'211ull;

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr auto kNobody = std::numeric_limits<std::int64_t>::min();
 constexpr auto kAlive = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kGrace = kNamedWithin.count();  // seconds
-// Below a limit of bytes by so much, so that not every run has to make room.
+// Prunes this far below a byte limit, so that not every run has to free space.
 constexpr std::uint64_t kRoomShare = 10;
 constexpr std::int64_t kWorthVacuum = 256;  // pages
 
@@ -38,16 +38,16 @@ struct StoredRun {
   enum class State { kEnded, kAlive } state = State::kEnded;
 };
 
-// A file that stays as long as a run that names it.
+// A file that stays as long as any run that names it.
 struct Kept {
   std::string path;
   std::uint64_t bytes = 0;
   std::int64_t modified = 0;         // seconds since 1970
-  std::int64_t last_user = kNobody;  // the newest run, by its place in the list
-  std::string target;                // of a memo: the body
+  std::int64_t last_user = kNobody;  // index of the newest run that uses it
+  std::string target;                // for a memo: its body
 };
 
-using Files = std::unordered_map<std::string, Kept>;  // by the hash that is the name
+using Files = std::unordered_map<std::string, Kept>;  // by hash, which is the file name
 
 std::string LinkTarget(const std::string& path) {
   std::array<char, kHashDigits + 1> target;
@@ -96,7 +96,7 @@ class Pruner {
   }
 
  private:
-  enum class Others { kNone, kSome };  // who have the journal open
+  enum class Others { kNone, kSome };  // other processes with an open journal
 
   // Oldest first.
   Status ReadRuns(Database& db, const LiveRuns& live) {
@@ -113,7 +113,7 @@ class Pruner {
   }
 
   void ListFiles(Others others) {
-    // Alone, what was there when we began belongs to the runs there are.
+    // Without others, all files that existed at the start belong to the known runs.
     const std::int64_t now = std::time(nullptr);
     spared_from_ = others == Others::kNone ? now + 1 : now - kGrace;
     for (const StoredRun& run : runs_) {
@@ -131,7 +131,7 @@ class Pruner {
                      .modified = info.st_mtime,
                      .target = S_ISLNK(info.st_mode) ? LinkTarget(path) : std::string()};
     };
-    // A file of another name is one that a killed process was writing.
+    // A file with another name was being written by a killed process.
     ForEachFile(folder_ + "/objects", [&](const std::string& path, const struct stat& info) {
       add(objects_, path, info);
     });
@@ -139,7 +139,7 @@ class Pruner {
                 [&](const std::string& path, const struct stat& info) { add(memos_, path, info); });
   }
 
-  // Which run is the last that needs a file.
+  // Finds the last run that needs each file.
   Status FindUsers(Database& db) {
     std::unordered_map<std::int64_t, std::size_t> places;
     for (std::size_t i = 0; i < runs_.size(); ++i) places[runs_[i].id] = i;
@@ -175,12 +175,12 @@ class Pruner {
     return file.modified >= spared_from_ ? kAlive : file.last_user;
   }
 
-  // Sets how many of the oldest runs go.
+  // Decides how many of the oldest runs are removed.
   void ChooseRuns(std::uint64_t bytes) {
     std::size_t most = 0;
     if (rule_.keep || rule_.older || rule_.max_bytes) most = runs_.size();
     if (rule_.keep) most = std::min(most, runs_.size() - std::min(runs_.size(), *rule_.keep));
-    // Nothing is older than the clock's own beginning: what would be before it overflows.
+    // Nothing is older than the clock's epoch; an earlier time would overflow.
     const auto since_epoch =
         std::chrono::duration_cast<Millis>(clock_.WallNow().time_since_epoch());
     if (rule_.older && *rule_.older >= since_epoch) {
@@ -195,7 +195,7 @@ class Pruner {
     gone_ = static_cast<std::int64_t>(most);
   }
 
-  // The number of the oldest runs after which the folder is small enough.
+  // Returns the number of oldest runs to remove until the folder is small enough.
   std::size_t Enough(std::uint64_t bytes) const {
     std::vector<std::uint64_t> freed(runs_.size() + 1);  // by the run after whose removal
     for (const auto& [hash, file] : objects_) {
@@ -215,14 +215,14 @@ class Pruner {
   }
 
   Status RemoveRuns(Database& db, const LiveRuns& live) {
-    // What is removed must not stay in free pages of the file.
+    // Removed text must not stay in free pages of the file.
     DOSSIER_RETURN_IF_ERROR(db.Execute("PRAGMA secure_delete = ON"));
     DOSSIER_ASSIGN_OR_RETURN(Statement events, db.Prepare("DELETE FROM events WHERE run_id = ?"));
     DOSSIER_ASSIGN_OR_RETURN(Statement row, db.Prepare("DELETE FROM runs WHERE id = ?"));
     for (std::int64_t i = 0; i < gone_; ++i) {
       const StoredRun& run = runs_[static_cast<std::size_t>(i)];
       if (run.state == StoredRun::State::kAlive) continue;
-      if (live.IsHeld(run.run)) {  // gone on with since we looked: it and what follows stay
+      if (live.IsHeld(run.run)) {  // resumed meanwhile: it and later runs stay
         gone_ = i;
         return {};
       }
@@ -252,7 +252,7 @@ class Pruner {
     }
   }
 
-  // A body that somebody took for theirs meanwhile (ContentStore::Put sets its time) goes back.
+  // A body that somebody used meanwhile (ContentStore::Put sets its time) is restored.
   bool Remove(const Kept& file) const {
     const std::string aside = fmt::format("{}/incoming/{}", folder_, RandomHex(16));
     if (rename(file.path.c_str(), aside.c_str()) != 0) return false;
@@ -265,7 +265,7 @@ class Pruner {
     return unlink(aside.c_str()) == 0;
   }
 
-  // Free pages of the database to the file system, where they are many; others may be reading.
+  // Returns many free pages of the database to the file system; others may be reading.
   Status GiveBack(Database& db) const {
     if (pruned_.runs.empty()) return {};
     DOSSIER_ASSIGN_OR_RETURN(const std::int64_t pages, db.QueryInt("PRAGMA page_count"));
@@ -281,7 +281,7 @@ class Pruner {
   std::vector<StoredRun> runs_;
   Files objects_, memos_;
   std::int64_t spared_from_ = 0;  // files of this second or later stay
-  std::int64_t gone_ = 0;         // of the oldest runs
+  std::int64_t gone_ = 0;         // number of oldest runs to remove
   Pruned pruned_;
 };
 

@@ -1,13 +1,13 @@
-// Makes room in the folder of the journal: whole runs go, the oldest first, and with them the
-// bodies and memos that no other run needs.
+// Frees space in the journal's folder: removes whole runs, oldest first, and the bodies and memos
+// that no other run needs.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Pruned pruned,
 //                            PruneRuns(folder, {.keep = 100}, PruneAction::kRemove, *clock));
 //   Say(pruned.runs.size(), pruned.bytes);
 //
-// Runs that a process works on stay, and so does what one that has the journal open may have stored
-// without an event about it yet. Rows go before bodies: a process killed at any point leaves a
-// journal whose bodies are all there, and the rest to the next call. Errors name the file: kIo,
+// Runs that a process works on stay, and so do bodies that a process with an open journal may have
+// stored without an event yet. Rows are removed before bodies: if the process is killed, the
+// journal still has all its bodies, and the next call does the rest. Errors name the file: kIo,
 // kPermission, kDamaged, kLocked. Thread-safety: from many threads and processes.
 
 #ifndef DOSSIER_STORE_PRUNE_H_
@@ -23,11 +23,11 @@
 
 namespace dossier::store {
 
-// What may go. Of several that are set, all must hold; without any, only what belongs to no run.
+// The runs to remove: all rules that are set must hold. None set: only what belongs to no run.
 struct PruneRule {
-  std::optional<std::size_t> keep;         // not the newest so many
-  std::optional<Millis> older;             // begun longer ago
-  std::optional<std::uint64_t> max_bytes;  // as long as the folder holds more; never the newest run
+  std::optional<std::size_t> keep;         // keep this many of the newest runs
+  std::optional<Millis> older;             // only runs begun longer ago
+  std::optional<std::uint64_t> max_bytes;  // while the folder holds more; never the newest run
 };
 
 enum class PruneAction { kLook, kRemove };
@@ -35,17 +35,17 @@ enum class PruneAction { kLook, kRemove };
 struct Pruned {
   std::vector<std::string> runs;  // oldest first
   std::size_t bodies = 0;
-  std::uint64_t bytes = 0;  // of bodies and events
+  std::uint64_t bytes = 0;  // size of bodies and events
   std::size_t runs_left = 0;
   std::uint64_t bytes_left = 0;
 };
 
-// A folder without a journal is none to prune: nothing happens.
+// Does nothing in a folder without a journal.
 Result<Pruned> PruneRuns(const std::string& folder, const PruneRule& rule, PruneAction action,
                          const Clock& clock);
 
-// Bytes of all files below `path` (its own if it is a file), without following links; 0 if there is
-// none. Files that come and go meanwhile are no error.
+// Returns the bytes of all files below `path` (or of the file), without following links; 0 if there
+// is none. Files that appear or vanish meanwhile are no error.
 std::uint64_t BytesBelow(const std::string& path);
 
 }  // namespace dossier::store

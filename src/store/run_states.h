@@ -1,4 +1,4 @@
-// The states in which a run of the journal can be, as lists show and choose them.
+// The possible states of a run in the journal, as lists show and filter them.
 //
 //   OneOf("finl", kRunStates)   // "one of running, …; did you mean final?"
 //

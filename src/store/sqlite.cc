@@ -43,7 +43,7 @@ ErrorCode CodeOf(int result) {
   }
 }
 
-// The last failure of `db` in words that name the file and, where there is one, the way out.
+// Describes the last failure of `db`, with the file's name and a remedy if there is one.
 Error LastError(sqlite3* db) {
   const int result = sqlite3_extended_errcode(db);
   const int system_errno = sqlite3_system_errno(db);
@@ -147,7 +147,7 @@ void Database::DropBusyWait::operator()(BusyWait* wait) const {
   std::unique_ptr<BusyWait> owned(wait);
 }
 
-// Naps get longer, to 25 ms, as SQLite's own do on the whole.
+// Naps get longer, up to 25 ms, like SQLite's own on average.
 int Database::OnBusy(void* wait, int naps) {
   auto& busy = *static_cast<BusyWait*>(wait);
   const auto now = std::chrono::steady_clock::now();
@@ -207,7 +207,7 @@ Status Database::KeepLogAtClose() {
 }
 
 Status Database::EmptyLog(LogInUse in_use) {
-  // With a handler SQLite would wait for readers with the lock of writers in its hands.
+  // With a busy handler SQLite would wait for readers while holding the write lock.
   const auto until = std::chrono::steady_clock::now() + busy_wait_->limit;
   while (true) {
     sqlite3_busy_handler(db_.get(), nullptr, nullptr);

@@ -1,4 +1,4 @@
-// SQLite behind six small classes. The only place that knows its C interface.
+// A wrapper of SQLite in six small classes; the only code that uses its C interface.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Database db, Database::Open(folder + "/journal.db"));
 //   DOSSIER_RETURN_IF_ERROR(db.Execute("CREATE TABLE t(name TEXT, size INTEGER)"));
@@ -12,7 +12,7 @@
 //     Use(query.Text(0), query.Int(1));
 //   }
 //
-// Errors name the database file: kDamaged (not a database, or damaged: with the way out), kLocked
+// Errors name the database file: kDamaged (not a database, or damaged; with a remedy), kLocked
 // (another process held it longer than OpenOptions::busy_wait), kPermission, kIo (disk full and
 // disk errors). Thread-safety: none; one connection and its statements have one user at a time. A
 // connection must not be used in a child after fork(). Statements must not outlive their Database.
@@ -38,15 +38,15 @@ struct sqlite3_stmt;
 
 namespace dossier::store {
 
-// Bytes for a parameter that are no text: kept as they are, told from text by SQLite.
+// Bytes for a parameter that are not text: stored unchanged, with SQLite's type BLOB.
 struct Blob {
   std::string_view bytes;
 };
 
 class Statement {
  public:
-  // Starts the statement anew with these values for its parameters, in order. Text is not copied:
-  // it must live until the statement is done, stepped to its end, or started anew.
+  // Restarts the statement with these values for its parameters, in order. Text is not copied: it
+  // must live until the statement is done, stepped to its end, or restarted.
   template <typename... Values>
   Statement& With(const Values&... values) {
     Reset();
@@ -60,13 +60,13 @@ class Statement {
   // Runs a statement that gives no rows, and resets it, so that it holds no lock.
   Status Done();
 
-  // Lets go of the current row and of the lock that comes with it; With does so too.
+  // Releases the current row and the lock that comes with it; With does so too.
   void Reset();
 
   // Columns of the current row, from 0. NULL is 0 and "".
   std::int64_t Int(int column) const;
   std::string Text(int column) const;
-  std::string_view View(int column) const;  // the same, until the row is left or another type read
+  std::string_view View(int column) const;  // valid until the next row or a read of another type
   std::string Bytes(int column) const;      // of a blob
   bool IsNull(int column) const;
   std::optional<std::int64_t> OptionalInt(int column) const;  // none for NULL
@@ -105,8 +105,8 @@ class Database {
 
   struct OpenOptions {
     FileMode file = FileMode::kCreate;
-    // How long a statement waits for another process or connection: in naps of random length, so
-    // that waiters do not meet again and again.
+    // How long a statement waits for another process or connection, in sleeps of random length, so
+    // that waiters do not collide repeatedly.
     Millis busy_wait = kBusyWait;
   };
 
@@ -117,21 +117,21 @@ class Database {
   Result<Statement> Prepare(std::string_view sql);
   // Runs statements without parameters, separated by semicolons; their rows are dropped.
   Status Execute(const std::string& sql);
-  // The first column of the first row of `sql`, 0 without one.
+  // Returns the first column of the first row of `sql`, 0 if there is no row.
   Result<std::int64_t> QueryInt(std::string_view sql);
   // Leaves the write-ahead log as it is when the last connection closes: moving it into the file
   // costs syncs, and the next opener reads it anyway.
   Status KeepLogAtClose();
   // Moves the log into the file and empties it. kLeaveIt: not if another connection is in the way.
-  // kWait: waits for others as a statement does, without holding writers up meanwhile. Errors:
+  // kWait: waits for others as a statement does, without blocking writers meanwhile. Errors:
   // kLocked, if somebody reads longer than that.
   enum class LogInUse : std::uint8_t { kLeaveIt, kWait };
   Status EmptyLog(LogInUse in_use);
-  // Rows that the last INSERT, UPDATE or DELETE changed.
+  // The number of rows that the last INSERT, UPDATE or DELETE changed.
   std::int64_t changes() const;
   // The rowid of the last row inserted.
   std::int64_t last_insert_id() const;
-  // False too after an error that made SQLite undo the transaction by itself (disk full).
+  // Also false after an error that made SQLite roll back by itself (disk full).
   bool in_transaction() const;
 
  private:
@@ -149,11 +149,11 @@ class Database {
   std::unique_ptr<sqlite3, Close> db_;
 };
 
-// How FTS5 parts a text into the tokens of an index. Must not outlive its Database.
+// Splits a text into tokens as FTS5 does for an index. Must not outlive its Database.
 class Tokenizer {
  public:
   // `words` as in `tokenize='…'`: {"unicode61", "remove_diacritics", "2"}. A tokenizer that this
-  // SQLite does not have finds no token in any text.
+  // SQLite does not have finds no tokens.
   Tokenizer(Database& db, std::initializer_list<const char*> words);
 
   // Calls `take` with each token, in the order of the text, which is UTF-8.
@@ -168,7 +168,7 @@ class Tokenizer {
                    OnToken on_token) = nullptr;
 };
 
-// Holds the write lock from Begin on; rolled back at its end unless committed.
+// Holds the write lock from Begin on; the destructor rolls back unless committed.
 class Transaction {
  public:
   static Result<Transaction> Begin(Database& db);
@@ -183,7 +183,7 @@ class Transaction {
   Database* db_;
 };
 
-// A part of a transaction that can be undone alone; undone at its end unless released.
+// A part of a transaction that can be rolled back alone; the destructor does so unless released.
 class Savepoint {
  public:
   static Result<Savepoint> Begin(Database& db);
@@ -198,17 +198,17 @@ class Savepoint {
   Database* db_;
 };
 
-// File systems on which SQLite's write-ahead log is unsafe, because its shared memory is not shared
-// between machines.
+// Detects file systems on which SQLite's write-ahead log is unsafe, because its shared memory is
+// not shared between machines.
 //
 //   DOSSIER_RETURN_IF_ERROR(RefuseNetworkFileSystem(folder));
 //
 // Thread-safety: pure functions.
 
-// The name of the network file system with statfs's `f_type`; none for a local one.
+// Returns the name of the network file system with statfs's `f_type`; nothing for a local one.
 std::optional<std::string_view> NetworkFileSystemName(std::uint32_t f_type);
 
-// Errors: kConfig naming `folder`, the file system and the way out; as stat() if it cannot be read.
+// Errors: kConfig naming `folder`, the file system and a remedy; as stat() if it cannot be read.
 Status RefuseNetworkFileSystem(const std::string& folder);
 
 }  // namespace dossier::store

@@ -1,4 +1,4 @@
-// The lines that come over a descriptor: a pipe, a socket, a terminal that is no terminal for us.
+// Reads lines from a descriptor: a pipe, a socket, or a terminal that we do not treat as one.
 //
 //   DescriptorLines lines(STDIN_FILENO, cancel);
 //   while (true) {
@@ -24,7 +24,7 @@ namespace dossier {
 
 class DescriptorLines {
  public:
-  // `longest` in bytes. `advice` stands behind the error of a longer line: "; send it as a file".
+  // `longest` in bytes. `advice` is appended to the error for a longer line: "; send it as a file".
   DescriptorLines(int fd, CancelToken cancel, std::size_t longest, std::string advice = "")
       : fd_(fd),
         stop_(cancel),
@@ -32,8 +32,8 @@ class DescriptorLines {
         longest_(longest),
         advice_(std::move(advice)) {}
 
-  // The next line without its end, also one that the end of input cut; nothing behind the last.
-  // Errors: kTooLong, where reading goes on behind that line; kCancelled; kIo.
+  // Returns the next line without its end, also one cut off by the end of input; nothing after the
+  // last. Errors: kTooLong, after which reading continues behind that line; kCancelled; kIo.
   Result<std::optional<std::string>> Next();
 
  private:
@@ -45,7 +45,7 @@ class DescriptorLines {
   const std::size_t longest_;
   const std::string advice_;
   std::string buffer_;
-  std::size_t seen_ = 0;  // of buffer_, without an end of line
+  std::size_t seen_ = 0;  // bytes of buffer_ searched, without a line end
   bool ended_ = false, passing_over_ = false;
 };
 

@@ -42,9 +42,9 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-// The whole file. `max_bytes` guards against a huge one: kTooLong above it.
+// Reads the whole file. Errors: kTooLong above `max_bytes`, which guards against a huge one.
 Result<std::string> ReadFile(const std::string& path, std::uint64_t max_bytes = 1ull << 32);
-// What is left to read of `fd`, a file, pipe or socket. Errors: kIo, kTooLong with `name`.
+// Reads the rest of `fd`, a file, pipe or socket. Errors: kIo, kTooLong with `name`.
 Result<std::string> ReadAll(int fd, std::string_view name, std::uint64_t max_bytes = 1ull << 32);
 
 // Writes `path` through a temporary file beside it, fsync and rename: readers see the old or the
@@ -59,11 +59,11 @@ Status WriteAll(int fd, std::string_view content);
 // mkdir -p.
 Status MakeFolders(const std::string& path, unsigned mode = 0755);
 bool Exists(const std::string& path);
-// Whether it is a folder, or a link that leads to one.
+// Returns true for a folder, or a link that leads to one.
 bool IsFolder(const std::string& path);
-// Whether `path` is `folder` or lies in it, by their names alone. An empty folder holds nothing.
+// True if `path` is or lies in `folder`, by names only; nothing lies in an empty `folder`.
 bool IsBelow(std::string_view path, std::string_view folder);
-// The path without links and dots; "" if nothing is there.
+// Returns the path without links and dots; "" if nothing exists there.
 std::string Canonical(const std::string& path);
 // Removes a file or a folder with all it holds; absent is success. Never follows symbolic links.
 Status RemoveAll(const std::string& path);
@@ -104,7 +104,7 @@ class TempFolder {
 
 // As TempFolder, but it stays. Both lie below $TMPDIR, or /tmp.
 Result<std::string> MakeTempFolder(std::string_view prefix);
-// A file that nobody else can open and that goes with its descriptor.
+// Opens a file without a name: nobody else can open it, and it goes with its descriptor.
 Result<UniqueFd> OpenNameless();
 
 // The folder that holds the running executable.
@@ -116,15 +116,14 @@ Result<std::string> ExecutableFolder();
 //   const ReplaceOptions options{.durability = Durability::kSurvivesCrash};
 //   DOSSIER_RETURN_IF_ERROR(ReplaceFile(path, {head, body}, options));
 //
-// Readers see the old or the new content, never a mix, as with WriteFileAtomic, which is this with
-// one part.
+// Readers see the old or the new content, never a mix. WriteFileAtomic is this with one part.
 
-// What the new content survives once ReplaceFile has returned: a crash of the process, or a power
-// failure too, which needs an fsync.
+// What the new content survives after ReplaceFile has returned: a crash of the process, or also a
+// power failure, which needs an fsync.
 enum class Durability : std::uint8_t { kSurvivesCrash, kSurvivesPowerLoss };
 
-// Whose mode, owner and group the new file gets. kOfTheOldFile: exactly those of the file that is
-// replaced; if there is none, `mode` and the user's own.
+// The mode, owner and group of the new file. kOfTheOldFile: exactly those of the replaced file; if
+// there is none, `mode` and the user's own.
 enum class Attributes : std::uint8_t { kOfANewFile, kOfTheOldFile };
 
 struct ReplaceOptions {
@@ -138,20 +137,20 @@ struct ReplaceOptions {
 Status ReplaceFile(const std::string& path, const std::vector<std::string_view>& parts,
                    const ReplaceOptions& options);
 
-// Nanoseconds since 1970. A file may carry any time: what 64 bits cannot hold (before 1677, after
-// 2262) is the nearest that they can.
+// Returns nanoseconds since 1970. A file may have any time: one that 64 bits cannot hold (before
+// 1677, after 2262) becomes the nearest that they can.
 std::int64_t NanosSinceEpoch(const timespec& time);
 
-// Reading files that the user did not name: the program finds them by fixed names in a folder,
-// where somebody else may have put them.
+// Reads files that the user did not name: the program finds them by fixed names in a folder, where
+// somebody else may have put them.
 //
 //   auto text = ReadOwnedFile(project + "/.dossier/layouts/ask.yaml", 1 << 20);
 //   if (!text && text.error().code == ErrorCode::kNotFound) UseBuiltIn();
 //
-// A pipe, a device or a socket of such a name is refused at once: to open it as a file would hang.
+// A pipe, device or socket of that name is refused at once: opening it as a file would hang.
 
-// A descriptor for reading of a regular file. Errors: kNotFound, kPermission, kIo; kConfig for
-// anything but a regular file.
+// Opens a regular file for reading. Errors: kNotFound, kPermission, kIo; kConfig for anything but a
+// regular file.
 Result<UniqueFd> OpenRegularFile(const std::string& path, struct stat* info);
 
 // Checks that only this user (or root) can change a file that steers the program. Errors: kConfig
@@ -159,12 +158,12 @@ Result<UniqueFd> OpenRegularFile(const std::string& path, struct stat* info);
 // it.
 Status CheckFileOwner(const struct stat& info, const std::string& path);
 
-// The same check by path. A path that does not exist passes; a folder may be writable by its group.
+// The same check by path. A path that does not exist passes; a folder may be group-writable.
 // Errors: as CheckFileOwner; kRefused for a symbolic link.
 enum class PathKind : std::uint8_t { kFile, kFolder };
 Status CheckOwnPath(const std::string& path, PathKind kind);
 
-// The whole file. Errors: as OpenRegularFile; kTooLong above `max_bytes`.
+// Reads the whole file. Errors: as OpenRegularFile; kTooLong above `max_bytes`.
 Result<std::string> ReadRegularFile(const std::string& path, std::uint64_t max_bytes);
 
 // ReadRegularFile for a file that must pass CheckFileOwner.
@@ -175,16 +174,16 @@ Result<std::string> ReadOwnedFile(const std::string& path, std::uint64_t max_byt
 //   DOSSIER_ASSIGN_OR_RETURN(FileLock lock, FileLock::Take(path, Millis(10000), cancel));
 //
 // An OFD lock: it belongs to the open file, so two threads exclude each other, too. A holder may
-// remove the file before it lets go; whoever waited then takes the lock on a new one.
+// remove the file before it releases the lock; the waiter then takes the lock on a new file.
 //
 // Ownership: held until the object is destroyed.
 
 class FileLock {
  public:
-  // Makes the file (0600). With a `limit` of 0 it is tried once. Errors: kLocked after `limit`,
-  // kCancelled, kDamaged (a symbolic link), kIo.
+  // Makes the file (0600). With `limit` 0 it tries once. Errors: kLocked after `limit`, kCancelled,
+  // kDamaged (a symbolic link), kIo.
   static Result<FileLock> Take(const std::string& path, Millis limit, const CancelToken& cancel);
-  // Whether somebody holds the lock now. Takes nothing.
+  // Returns true if somebody holds the lock now. Does not take it.
   static bool IsHeld(const std::string& path);
 
  private:

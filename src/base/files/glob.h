@@ -1,14 +1,14 @@
-// Globs over paths, with the meaning that git gives them in ignore files.
+// Matches paths against globs, with the meaning that git gives them in ignore files.
 //
 //   const Glob glob("src/**/[a-f]*.cc");
 //   glob.Matches("src/base/files/file.cc");      // true; `**` between slashes also stands for no
 //   folder
 //
-// `*`, `?` and `[…]` stay inside a name; `**` that fills a name crosses slashes; `\x` is x itself;
-// classes have ranges, `!` or `^` in front, and `[:alpha:]` and its kin (ASCII). A pattern that is
-// malformed (an open bracket, a trailing backslash, an unknown class) matches nothing. Bytes are
-// compared as bytes, with case, or with ASCII letters of both cases alike, as git does where
-// core.ignorecase is set: a single letter in a class then stands for the small one only.
+// `*`, `?` and `[…]` match within a name; a name `**` crosses slashes; `\x` is x itself; classes
+// have ranges, a leading `!` or `^`, and `[:alpha:]` and its kin (ASCII). A malformed pattern (an
+// open bracket, a trailing backslash, an unknown class) matches nothing. Bytes are compared with
+// case, or ignoring the case of ASCII letters, as git does with core.ignorecase: a single letter in
+// a class then matches only the small one.
 //
 // Thread-safety: immutable after construction.
 
@@ -51,7 +51,7 @@ class Glob {
   void Compile(std::string_view pattern);
   // Reads the stars at `at`; returns where they end.
   std::size_t CompileStars(std::string_view pattern, std::size_t at);
-  // Reads the class whose bracket stands before `at`; returns where it ends, npos if malformed.
+  // Reads the class whose bracket is before `at`; returns where it ends, npos if malformed.
   std::size_t CompileClass(std::string_view pattern, std::size_t at);
 
   CaseSensitivity letters_;
@@ -59,7 +59,7 @@ class Glob {
   std::vector<ByteSet> classes_;
 };
 
-// The number of bytes in front of the first `*`, `?`, `[` or `\` of `pattern`.
+// Returns the number of bytes before the first `*`, `?`, `[` or `\` of `pattern`.
 std::size_t LiteralPrefix(std::string_view pattern);
 
 // Expands braces: "x.{cc,h}" gives "x.cc" and "x.h". Braces nest, `\{` is a literal brace; `{a}`

@@ -1,15 +1,15 @@
-// Where the program's files are: the user's folders, what is installed, what is compiled in.
+// Finds the program's files: the user's folders, installed files, and compiled-in files.
 //
-// The folders of the user follow the XDG rules.
+// The user's folders follow the XDG rules.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const UserFolders user, UserFolders::From(lookup));
 //   user.config;                                              // "/home/ada/.config/dossier"
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());       // of this process
 //
-// A variable that is unset, empty or no absolute path is passed over, as the XDG rules want.
-// Errors: kConfig if neither a folder's variable nor HOME is set, naming both.
-// Thread-safety: plain data and functions over `lookup`; those without one read `environ` and must
-// not run beside setenv.
+// A variable that is unset, empty or no absolute path is ignored, as the XDG rules require. Errors:
+// kConfig if neither a folder's variable nor HOME is set, naming both. Thread-safety: plain data
+// and functions over `lookup`; those without `lookup` read `environ` and must not run beside
+// setenv.
 
 #ifndef DOSSIER_BASE_FILES_LOCATIONS_H_
 #define DOSSIER_BASE_FILES_LOCATIONS_H_
@@ -24,7 +24,7 @@
 
 namespace dossier {
 
-// The value of a variable; nullopt if it is not set.
+// Returns the value of a variable; nullopt if it is not set.
 using VariableLookup = std::function<std::optional<std::string>(std::string_view name)>;
 
 enum class UserFolderKind { kConfig, kData, kCache, kState };
@@ -41,27 +41,27 @@ struct UserFolders {
   std::string legacy_folder() const { return home.empty() ? "" : home + "/.cllm"; }
 };
 
-// `path` with `home` for a leading "~" or "~/", as a shell reads it; any other path as it is, and
-// all where `home` is "".
+// Replaces a leading "~" or "~/" of `path` by `home`, as a shell does; returns any other path
+// unchanged, and every path if `home` is "".
 std::string ExpandHome(std::string_view path, std::string_view home);
 
-// Those of this process.
+// The folders of this process.
 Result<std::string> DataFolder();
 Result<std::string> ConfigFolder();
 Result<std::string> CacheFolder();
 
-// Where the files lie that were installed with this code: its worker, its token tables.
+// Finds the files that were installed with this code: its worker, its token tables.
 //
 //   if (const auto worker = FindInstalled("../libexec/dossier/dossier-python-worker"))
 //   Start(*worker);
 //
 // Thread-safety: functions over /proc and the file system.
 
-// The folders of programs that count as this installation's, nearest first: where this code is part
-// of a shared library, the one that belongs to it; then the one that holds the running program.
+// The program folders of this installation, nearest first: if this code is in a shared library, the
+// folder that belongs to it; then the folder of the running program.
 std::vector<std::string> InstalledProgramFolders();
 
-// The first of these folders that has `place`, a path relative to it; with the folder in front.
+// Returns the full path of `place`, a relative path, in the first of these folders that has it.
 std::optional<std::string> FindInstalled(std::string_view place);
 
 // The built-in files of layouts/, prompts/, data/ and workers/python/, compiled into the program.

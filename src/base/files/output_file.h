@@ -1,11 +1,11 @@
-// Writes a file that the user named: with --out, for example.
+// Writes a file that the user named, for example with --out.
 //
 //   DOSSIER_RETURN_IF_ERROR(WriteOutput(arguments.out, {text}, {.mode = 0600}));
 //
-// A symbolic link stays, and the file that it means is replaced, as with a shell's `>`. Where the
-// links lead to an open descriptor (/dev/stdout, /dev/fd/3), the text goes there. For files that
-// the program finds or names itself, in a project or a store, use WriteFileAtomic: somebody else
-// may have put a link there, and it replaces the link.
+// A symbolic link stays and its target is replaced, as with a shell's `>`. If the links lead to an
+// open descriptor (/dev/stdout, /dev/fd/3), the text goes there. For files that the program finds
+// or names itself, in a project or a store, use WriteFileAtomic: somebody else may have put a link
+// there, and it replaces the link.
 //
 // Thread-safety: functions may be called from many threads.
 
@@ -21,8 +21,8 @@
 
 namespace dossier {
 
-// As ReplaceFile, with the file at the end of the links. Errors: as there; kIo for links that lead
-// to each other.
+// As ReplaceFile, with the file at the end of the links. Errors: the same; kIo for a cycle of
+// links.
 Status WriteOutput(const std::string& path, const std::vector<std::string_view>& parts,
                    const ReplaceOptions& options = {});
 

@@ -1,13 +1,13 @@
-// Files that hold nothing but secrets: private keys, passwords, tokens of services. No model sees
+// Finds files that contain only secrets: private keys, passwords, service tokens. No model sees
 // them unless a person names them.
 //
 //   if (IsSecretFile("/home/ann/project/.env")) LeaveOut();
 //   DOSSIER_ASSIGN_OR_RETURN(const auto paths, FindSecretFiles(project));
 //   for (const std::string& path : paths) Cover(path);
 //
-// A file is secret by the name that programs give such files, in letters of either case, or by what
-// it is: a private key (PEM, OpenPGP, SSH2, PuTTY, age), or a client's settings for clusters with
-// what logs in there (a kubeconfig).
+// A file is secret by a name that programs give such files, ignoring case, or by its content: a
+// private key (PEM, OpenPGP, SSH2, PuTTY, age), or a client's cluster settings with credentials (a
+// kubeconfig).
 //
 // Thread-safety: functions over files that are only read.
 
@@ -23,21 +23,21 @@
 
 namespace dossier {
 
-// By the last name of `path` alone: ".env", "id_rsa", "*.pem"; not ".env.example".
+// Judges by the last name of `path`: ".env", "id_rsa", "*.pem"; not ".env.example".
 bool HasSecretName(std::string_view path);
 
-// By what it is. `text`: all of a file, or its first 4 KiB, in which a key is seen.
+// Judges by content. `text`: all of a file, or its first 4 KiB, which show a key.
 bool IsSecretText(std::string_view text);
 
-// By name or content. False for what is no regular file; links are not followed.
+// Judges by name or content. False for anything but a regular file; links are not followed.
 bool IsSecretFile(const std::string& path);
 
-// Of one folder: how many entries are looked at.
+// The most entries that are looked at in one folder.
 inline constexpr std::size_t kMostSecretEntries = 200'000;
 
-// The secret files at any depth below `folder`, as that was given, sorted; links are not followed,
-// folders that cannot be read, or go meanwhile, are passed over. Errors: kLimit if there are more
-// than `most` entries, so that some may be missed; kIo.
+// Returns the secret files at any depth below `folder`, with `folder` as given in front, sorted.
+// Links are not followed; folders that are unreadable or vanish are skipped. Errors: kLimit if
+// there are more than `most` entries, so that some may be missed; kIo.
 Result<std::vector<std::string>> FindSecretFiles(const std::string& folder,
                                                  std::size_t most = kMostSecretEntries);
 

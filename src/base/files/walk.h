@@ -3,9 +3,9 @@
 //   DOSSIER_ASSIGN_OR_RETURN(WalkResult found, WalkFolder("data", {}));
 //   for (const std::string& path : found.files) Use(path);        // "data/a.csv", "data/sub/b.csv"
 //
-// Ignore rules, the first that says anything decides: the `extra_ignore_files` of the folders, the
-// last named first; `.gitignore` files, the deepest first, of the folder, of its parents up to the
-// repository's root, and of the folders below; `.git/info/exclude`; the user's global file.
+// The first ignore rule that matches decides, in this order: the `extra_ignore_files` of the
+// folders, the last named first; `.gitignore` files, the deepest first, of the folder, its parents
+// up to the repository's root, and the folders below; `.git/info/exclude`; the user's global file.
 // Thread-safety: functions over their arguments only.
 
 #ifndef DOSSIER_BASE_FILES_WALK_H_
@@ -45,8 +45,8 @@ class IgnoreFile {
 
  private:
   struct Rule {
-    std::string literal;       // what the pattern starts with, up to its first special character
-    std::optional<Glob> rest;  // unset: the literal is all of it
+    std::string literal;       // the pattern up to its first special character
+    std::optional<Glob> rest;  // unset: the pattern is the literal
     bool negated = false, folder_only = false;
     bool anchored = false;  // matched against the whole path instead of the last name
     bool suffix = false;    // "*literal", the most frequent form: `literal` ends the name
@@ -69,14 +69,14 @@ struct WalkOptions {
   SymbolicLinks links = SymbolicLinks::kSkip;
   NestedRepositories nested = NestedRepositories::kInclude;
   std::size_t max_files = 10000;
-  // Further ignore files by name (".ignore"); their rules come before git's, and hold for tracked
-  // files too.
+  // Further ignore files by name (".ignore"); their rules precede git's, and also apply to tracked
+  // files.
   std::vector<std::string> extra_ignore_files;
   // git's core.excludesFile; unset: $XDG_CONFIG_HOME/git/ignore or ~/.config/git/ignore.
   std::optional<std::string> global_ignore_file;
   CaseSensitivity letters = CaseSensitivity::kSensitive;  // of ignore rules: git's core.ignorecase
-  // Files that git's rules do not hold for, because they are in the index: paths from the root of
-  // the repository, in byte order.
+  // Files in git's index, to which its ignore rules do not apply: paths from the root of the
+  // repository, in byte order.
   std::vector<std::string> tracked;
 };
 

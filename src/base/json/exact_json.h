@@ -1,5 +1,5 @@
-// JSON of others with its numbers as they were written: whole numbers of more than 64 bits, more
-// digits than a double has, 1e999. A Json alone would change them without a word.
+// Parses foreign JSON without losing digits of numbers: whole numbers of more than 64 bits, more
+// digits than a double has, 1e999. A plain Json would silently change them.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(ExactJson value, ExactJson::Parse(R"({"a": 18446744073709551617})"));
 //   value.nearest();     // {"a":1.8446744073709552e+19}: to check types and bounds
@@ -23,17 +23,17 @@ namespace dossier {
 class ExactJson {
  public:
   ExactJson() = default;
-  // All of whose numbers are as they should be.
+  // All numbers of `value` are exact.
   ExactJson(Json value) : nearest_(value), with_texts_(std::move(value)) {}  // NOLINT: implicit
 
   // As ParseJson.
   static Result<ExactJson> Parse(std::string_view text, std::size_t max_depth = 64);
 
-  // Each number as the nearest that a Json can hold; what is too large for a double is infinite.
+  // Has each number as the nearest value that a Json can hold; infinite if it is too large.
   const Json& nearest() const { return nearest_; }
-  // A number that a Json cannot hold exactly is the text of its digits.
+  // Has each number that a Json cannot hold exactly as a text of its digits.
   const Json& with_texts() const { return with_texts_; }
-  // Whether there is such a number.
+  // True if there is such a number.
   bool has_texts() const { return has_texts_; }
 
  private:
@@ -41,7 +41,7 @@ class ExactJson {
   bool has_texts_ = false;
 };
 
-// As ToJson of a Json; what that cannot hold stands as it was written.
+// As ToJson of a Json; inexact numbers are written with their original digits.
 std::string ToJson(const ExactJson& value);
 
 }  // namespace dossier

@@ -1,9 +1,9 @@
-// A number of 64 bits without a sign, such as a seed, from JSON that anybody may have written.
+// Reads an unsigned 64-bit number, such as a seed, from untrusted JSON.
 //
 //   const std::optional<std::uint64_t> seed = FindUint(request, "seed");
 //
-// Never throws: what is negative, has a fraction, is too large or no number counts as not there.
-// Thread-safety: pure.
+// Never throws: a value that is negative, has a fraction, is too large or no number counts as
+// absent. Thread-safety: pure.
 
 #ifndef DOSSIER_BASE_JSON_FIND_UINT_H_
 #define DOSSIER_BASE_JSON_FIND_UINT_H_

@@ -36,13 +36,13 @@ std::string ToJson(const Json& value);
 // Indented by two spaces, for people.
 std::string ToPrettyJson(const Json& value);
 
-// Lookups that never throw. A value that is null, absent or of another type counts as not there.
+// Lookups that never throw. A value that is null, absent or of another type counts as absent.
 const Json* Find(const Json& value, std::string_view key);
 const Json* Find(const JsonObject& object, std::string_view key);
 std::optional<std::string_view> FindString(const Json& value, std::string_view key);
-// FindString, with "" for what is not there.
+// As FindString, with "" if absent.
 std::string TextAt(const Json& value, std::string_view key);
-// The strings of a list, in order; anything else in it is passed over. None of what is no list.
+// The strings of a list, in order; other elements are skipped. Empty if `list` is no list.
 std::vector<std::string> StringsOf(const Json* list);
 std::optional<std::int64_t> FindInt(const Json& value, std::string_view key);
 std::optional<double> FindNumber(const Json& value, std::string_view key);

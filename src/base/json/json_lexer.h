@@ -1,11 +1,11 @@
-// Steps over JSON text by place, without building anything (RFC 8259). Readers that need to know
-// where a value stands, or what exactly is wrong with it, are loops over this.
+// Steps over JSON text by position, without building anything (RFC 8259). It serves readers that
+// need the position of a value, or the exact syntax error.
 //
 //   JsonLexer lexer(R"("a\n" : 12)");
 //   lexer.String() && (lexer.SkipSpace(), lexer.Take(':'));   // lexer.at() is behind the colon
 //
-// A step that fails leaves at() on the byte that is wrong, and fault() says why. The text is UTF-8;
-// bytes above 0x7F inside strings are not looked at. Thread-safety: one owner; the text must live.
+// A failed step leaves at() on the wrong byte and sets fault(). The text is UTF-8; bytes above 0x7F
+// in strings are not checked. Thread-safety: one owner; the text must outlive it.
 
 #ifndef DOSSIER_BASE_JSON_JSON_LEXER_H_
 #define DOSSIER_BASE_JSON_JSON_LEXER_H_
@@ -32,7 +32,7 @@ class JsonLexer {
     kQuote,       // a string should begin here
     kOpenString,  // the text ends inside a string
     kControl,     // a control character inside a string
-    kOpenEscape,  // the text ends behind a backslash
+    kOpenEscape,  // the text ends after a backslash
     kEscape,      // no such escape
     kHexDigit,    // \u without four hexadecimal digits
   };
@@ -55,7 +55,7 @@ class JsonLexer {
     return true;
   }
 
-  // `word` as it stands: true, false, null.
+  // Takes `word`: true, false, null.
   bool Word(std::string_view word) {
     if (!text_.substr(at_).starts_with(word)) return Fail(Fault::kValue);
     at_ += word.size();
@@ -72,7 +72,7 @@ class JsonLexer {
     return Digits();
   }
 
-  // With its quotation marks.
+  // Takes a string with its quotation marks.
   bool String() {
     if (!Take('"')) return Fail(Fault::kQuote);
     while (true) {
@@ -96,7 +96,7 @@ class JsonLexer {
     return true;
   }
 
-  // At the backslash.
+  // Called at the backslash.
   bool Escape() {
     ++at_;
     if (done()) return Fail(Fault::kOpenEscape);
@@ -113,7 +113,7 @@ class JsonLexer {
     return true;
   }
 
-  // To the next quotation mark, backslash or control character: most bytes of most texts.
+  // Skips to the next quotation mark, backslash or control character: most bytes of most texts.
   void SkipPlainText() {
 #if defined(__SSE2__)
     const __m128i quote = _mm_set1_epi8('"');

@@ -1,5 +1,5 @@
-// libcurl, loaded by dlopen when it is first needed. If it were linked, the thirty libraries that
-// it brings would cost every start of the program 13 ms.
+// Loads libcurl with dlopen when it is first needed. Linking it and its thirty libraries would cost
+// every start of the program 13 ms.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const CurlApi* curl, LoadCurl());
 //   CURL* easy = curl->easy_init();
@@ -16,8 +16,8 @@
 
 namespace dossier {
 
-// Pointers to the functions that are used, named without "curl_". The type checks of curl.h are
-// macros over the full names, so they do not apply to calls through these pointers.
+// Pointers to the functions in use, named without "curl_". The type checks of curl.h are macros
+// over the full names, so they do not apply to calls through these pointers.
 struct CurlApi {
   CURLcode (*global_init)(long flags);
   CURL* (*easy_init)();

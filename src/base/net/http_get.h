@@ -1,4 +1,4 @@
-// One answer over HTTP, waited for: whole where it fits into memory, else in pieces.
+// Gets one answer over HTTP and waits for it: whole if it fits into memory, else in pieces.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto loop, HttpLoop::Make());
 //   DOSSIER_ASSIGN_OR_RETURN(std::string body,
@@ -28,16 +28,16 @@ struct HttpAnswer {
   std::string location, body;
 };
 
-// Whatever the server says to `call`. Errors: kTooLong above `most_bytes`, as HttpEnd's.
+// Returns any answer of the server to `call`. Errors: kTooLong above `most_bytes`, as HttpEnd's.
 Result<HttpAnswer> AskHttp(HttpLoop& loop, HttpCall call, std::uint64_t most_bytes,
                            const CancelToken& cancel);
 
-// The body of a 200 answer; `call` is sent as a GET. Errors: kNetwork (another status, naming it),
-// kAuth (401, 403), kNotFound (404), as AskHttp's.
+// Returns the body of a 200 answer; `call` is sent as a GET. Errors: kNetwork (another status,
+// naming it), kAuth (401, 403), kNotFound (404), those of AskHttp.
 Result<std::string> HttpGet(HttpLoop& loop, HttpCall call, std::uint64_t most_bytes,
                             const CancelToken& cancel);
 
-// One download, read in pieces by a thread that waits for each. While nobody reads, the transfer
+// A download, read in pieces by a thread that waits for each. While nobody reads, the transfer
 // pauses, so memory stays bounded.
 //
 //   HttpDownload download(loop, {.method = HttpCall::Method::kGet, .url = url}, cancel);
@@ -47,7 +47,7 @@ Result<std::string> HttpGet(HttpLoop& loop, HttpCall call, std::uint64_t most_by
 //     if (piece.empty()) break;      // whole
 //   }
 //
-// Ends the transfer when it is destroyed. Thread-safety: one reader.
+// The destructor ends the transfer. Thread-safety: one reader.
 
 class HttpDownload {
  public:
@@ -64,9 +64,9 @@ class HttpDownload {
 
   // Waits for status and headers. Errors: kNetwork, kTimeout, kCancelled.
   Result<const Head*> ReadHead();
-  // The next piece; empty at the end of a whole body. Errors: as ReadHead.
+  // Returns the next piece; empty at the end of a whole body. Errors: as ReadHead.
   Result<std::string> Read();
-  // Whether another try may help after the last error.
+  // Tells whether a retry may help after the last error.
   HttpEnd::Again again() const;
 
  private:

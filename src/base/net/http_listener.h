@@ -30,7 +30,7 @@ using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 struct HttpRequest {
   std::string method, target, body;
   HttpHeaders headers;    // names in lower case
-  std::string body_file;  // where the body lies instead, if HttpAdmission::file named a place
+  std::string body_file;  // the body's file, if HttpAdmission::file was set
   // The value of header `name` (lower case); empty if absent.
   std::string_view Header(std::string_view name) const;
 };
@@ -49,16 +49,16 @@ class HttpExchange {
   virtual void SendHead(int status, HttpHeaders headers) = 0;  // chunked from here
   virtual Status SendChunk(std::string_view bytes) = 0;        // fails when the client is gone
   virtual void Finish() = 0;
-  virtual void Abort() = 0;  // closes the connection in the middle
+  virtual void Abort() = 0;  // closes the connection without completing the response
   virtual bool client_gone() const = 0;
 };
 
-// What becomes of a request whose head has come and whose body has not.
+// The decision on a request whose head has arrived and whose body has not.
 struct HttpAdmission {
-  std::optional<HttpResponse> refusal;    // sent at once; the connection is closed behind it
-  std::optional<std::uint64_t> max_body;  // bytes; unset: that of the listener
-  // The body is written to this file, which must not exist, instead of into memory. Whoever handles
-  // the request removes it; if none gets that far, the listener does.
+  std::optional<HttpResponse> refusal;    // sent at once; then the connection is closed
+  std::optional<std::uint64_t> max_body;  // bytes; unset: the listener's limit
+  // The body is written to this file, which must not exist, instead of memory. The handler of the
+  // request removes the file; if none is called, the listener does.
   std::string file;
 };
 
@@ -68,15 +68,15 @@ struct HttpListenerOptions {
   int threads = 2;
   std::uint64_t max_body = 256u << 20;  // bytes; larger requests get 413
   std::uint32_t max_head = 64u << 10;   // bytes; larger ones get 431
-  // Further clients get 503; 0: any number. Never more than three quarters of the files that the
-  // process may open (RLIMIT_NOFILE) as the listener starts.
+  // Further clients get 503; 0: no limit. Never more than three quarters of the files that the
+  // process may open (RLIMIT_NOFILE) when the listener starts.
   std::size_t max_connections = 0;
-  // Unset: no limit. How long a head may take from its first byte; how long a body may be silent,
-  // which gets 408; how long a connection may rest between two requests; how long a client may
-  // leave what is sent to it unread before it is cut off.
+  // Unset: no limit. The longest time for a head from its first byte; for a silence within a body
+  // (then 408); for an idle connection between two requests; and for a client to leave sent data
+  // unread before it is cut off.
   std::optional<std::chrono::milliseconds> head_time, body_silence, idle_time, write_time;
-  // Asked on the listener's threads, before a body is read and before a client that waits is told
-  // to go on. May be empty.
+  // Called on the listener's threads, before a body is read and before a waiting client is told to
+  // continue. May be empty.
   std::function<HttpAdmission(const HttpRequest& head)> admit;
 };
 

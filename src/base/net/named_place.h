@@ -1,12 +1,11 @@
-// What somebody named by a path or a web address: read, or fetched, once; and whether it is an
-// image.
+// Reads a file or fetches a web address that the user named, and recognises images.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string bytes,
 //                            ReadNamedPlace("https://example.org/plan.png", 16 << 20,
 //                                           Network::kAny, cancel));
 //
-// An address is fetched because it was named, up to a size, and never another one that it leads to.
-// Thread-safety: functions over files and the network; they block the thread that calls.
+// An address is fetched because it was named, up to a size limit; redirects are never followed.
+// Thread-safety: functions over files and the network; they block the calling thread.
 
 #ifndef DOSSIER_BASE_NET_NAMED_PLACE_H_
 #define DOSSIER_BASE_NET_NAMED_PLACE_H_
@@ -22,18 +21,18 @@ namespace dossier {
 
 enum class Network : std::uint8_t { kAny, kNone };  // kNone: --offline
 
-// A GET. Errors: kNetwork (a status but 200: a redirect names its goal; --offline), kTooLong,
-// kTimeout, kCancelled, kUnavailable (libcurl).
+// Sends a GET. Errors: kNetwork (a status other than 200, with a redirect's target; --offline),
+// kTooLong, kTimeout, kCancelled, kUnavailable (libcurl).
 Result<std::string> FetchAddress(const std::string& url, std::uint64_t most_bytes, Network network,
                                  const CancelToken& cancel);
 
-// The bytes of a regular file, or of an address. Errors: kNotFound, with what lies near; kTooLong,
-// kInvalidArgument (a folder, a pipe, a device), kIo, kPermission; those of FetchAddress.
+// Returns the bytes of a regular file, or of an address. Errors: kNotFound, with similar names;
+// kTooLong, kInvalidArgument (a folder, a pipe, a device), kIo, kPermission; those of FetchAddress.
 Result<std::string> ReadNamedPlace(const std::string& place, std::uint64_t most_bytes,
                                    Network network, const CancelToken& cancel);
 
-// The media type of an image that providers take (PNG, JPEG, GIF, WebP), as its first bytes prove
-// it: "image/png". Empty for anything else; the rest of the bytes may be damaged.
+// Returns the media type of an image that providers accept (PNG, JPEG, GIF, WebP) by its first
+// bytes: "image/png". Empty for anything else; the other bytes are not checked.
 std::string_view ImageType(std::string_view bytes);
 
 }  // namespace dossier

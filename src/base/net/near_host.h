@@ -12,9 +12,9 @@
 
 namespace dossier {
 
-// Numbers count in whatever way they are written, also those that an address of version 6 carries;
-// names without a dot; and any host with a character that others may read as another one ("%2e",
-// a backslash, full-width digits). What another name leads to is not known.
+// Recognises numeric addresses in any notation, including those inside an IPv6 address; names
+// without a dot; and any host with a character that others may read as another one ("%2e", a
+// backslash, full-width digits). It does not know the addresses of other names.
 bool IsNear(const Url& url);
 
 }  // namespace dossier

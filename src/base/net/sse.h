@@ -1,4 +1,4 @@
-// Server-sent events: bytes in, events out, whatever way the bytes are split.
+// Parses server-sent events from bytes, however the bytes are split.
 //
 //   SseParser parser(1 << 20);
 //   DOSSIER_RETURN_IF_ERROR(parser.Feed(bytes, [](const SseEvent& event) { Use(event.data); }));
@@ -21,7 +21,7 @@
 namespace dossier {
 
 struct SseEvent {
-  std::string event;  // empty where the stream names none
+  std::string event;  // empty if the stream names none
   std::string data;
 };
 
@@ -32,9 +32,9 @@ class SseParser {
   // `max_event` bytes: the longest line and the longest event.
   explicit SseParser(std::size_t max_event) : max_event_(max_event) {}
 
-  // Errors: kNetwork if an event is too long; the parser is of no use after that.
+  // Errors: kNetwork if an event is too long; the parser must not be used after that.
   Status Feed(std::string_view bytes, const OnEvent& on_event);
-  // The end of the stream: a last event that lacks its empty line still counts.
+  // Ends the stream: a last event without its empty line still counts.
   Status Finish(const OnEvent& on_event);
 
  private:

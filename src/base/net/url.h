@@ -18,18 +18,18 @@ namespace dossier {
 
 struct Url {
   std::string scheme, host, path;  // host in lower case, IPv6 without brackets
-  int port = 0;                    // of the scheme where none is written
+  int port = 0;                    // the scheme's default if none is written
 
-  std::string origin() const;  // scheme, host and port: who a key was given for
+  std::string origin() const;  // scheme, host and port: a key is given to one origin
   bool is_loopback() const;    // 127.0.0.0/8, ::1, localhost
 };
 
-// Whether a place is meant as an address and not as a file: "https://…", "http://…".
+// Returns true if a place is an address and not a file: "https://…", "http://…".
 inline bool IsWebAddress(std::string_view place) {
   return place.starts_with("https://") || place.starts_with("http://");
 }
 
-// Where a server listens: "127.0.0.1:8780", "[::1]:8780", ":8780", "8780"; localhost is 127.0.0.1.
+// A listen address: "127.0.0.1:8780", "[::1]:8780", ":8780", "8780"; localhost is 127.0.0.1.
 struct ListenAddress {
   std::string host = "127.0.0.1";
   int port = 0;  // 0: any free one
@@ -37,13 +37,13 @@ struct ListenAddress {
   bool is_loopback() const;  // of this machine alone
   std::string url() const;   // "http://[::1]:8780"
 };
-// Errors: kUsage, with `flag` in front.
+// Errors: kUsage, with `flag` at the front.
 Result<ListenAddress> ParseListenAddress(std::string_view flag, std::string_view text);
 
-// "a%20b" as it was meant; damaged escapes stay as they are.
+// Decodes percent escapes ("a%20b"); malformed ones stay as they are.
 std::string PercentDecoded(std::string_view text);
 
-// Errors: kConfig: no http or https, no host, a user name in it, a port that is none.
+// Errors: kConfig for a scheme other than http and https, no host, a user name, an invalid port.
 Result<Url> ParseUrl(std::string_view text);
 
 }  // namespace dossier

@@ -1,4 +1,4 @@
-// Which build of the program this is, and whether a sanitizer instruments it.
+// Identifies the build of the program, and tells whether a sanitizer instruments it.
 
 #ifndef DOSSIER_BASE_PROCESS_BUILD_INFO_H_
 #define DOSSIER_BASE_PROCESS_BUILD_INFO_H_
@@ -9,9 +9,9 @@
 
 namespace dossier {
 
-// Whether this build is instrumented by a sanitizer. A sanitizer's runtime reserves terabytes of
-// address space and makes system calls of its own. So in such a build the sandbox sets no limit on
-// memory and allows one more harmless system call. Nothing else may depend on this constant.
+// Tells whether a sanitizer instruments this build. A sanitizer's runtime reserves terabytes of
+// address space and makes its own system calls, so in such a build the sandbox sets no memory limit
+// and allows one more harmless system call. Nothing else may depend on this constant.
 //
 //   if (kThisBuild == Instrumentation::kSanitizer) GTEST_SKIP() << "memory has no limit";
 
@@ -29,20 +29,20 @@ inline constexpr Instrumentation kThisBuild = Instrumentation::kNone;
 inline constexpr Instrumentation kThisBuild = Instrumentation::kNone;
 #endif
 
-// Which build of a program this is, for reports that must name it.
+// Identifies the build of a program, for reports that must name it.
 //
 //   BuildId()                          // "705460f34c82711a357791d40905781e4d883711"
 //   BuildIdOf("/usr/libexec/helper")   // of a program that does not run
 //
-// The id is the note that the linker writes (--build-id): a hash of what was linked. Two builds of
-// the same sources by the same tools have the same id. That of the running program is read from
-// memory, so it is right even if the file was replaced since the start. Thread-safety: only reads.
+// The id is the note that the linker writes (--build-id): a hash of its input. Two builds of the
+// same sources with the same tools have the same id. The running program's id is read from memory,
+// so it is right even if the file was replaced since the start. Thread-safety: only reads.
 
 // Lower-case hexadecimal digits; "" if the program was linked without one.
 std::string BuildId();
 
-// Of the program in a file, which may be anything. Errors: kIo, kNotFound, kDamaged (no 64-bit ELF
-// file of this byte order).
+// Returns the id of the program in a file. Errors: kIo, kNotFound, kDamaged (no 64-bit ELF file of
+// this byte order).
 Result<std::string> BuildIdOf(const std::string& path);
 
 }  // namespace dossier

@@ -35,8 +35,8 @@ struct ChildPlan {
   int in = -1, out = -1, err = -1;
 };
 
-// Hides our memory from what is about to run. Errors: kInvalidArgument (no argv, a NUL byte),
-// kNotFound.
+// Also hides our memory from the program (HideMemory). Errors: kInvalidArgument (no argv, a NUL
+// byte), kNotFound.
 Result<ChildPlan> PlanChild(const ProcessSpec& spec);
 
 struct Pipe {
@@ -44,27 +44,27 @@ struct Pipe {
 };
 Result<Pipe> MakePipe();
 
-// `fd`, or a copy if it is one of the standard three, which would be overwritten in the child.
+// Returns `fd`, or a copy if it is 0, 1 or 2, which the child would overwrite.
 UniqueFd AboveStandard(int fd);
-// As open(2) with O_CLOEXEC, above the standard three.
+// As open(2) with O_CLOEXEC; the descriptor is above 2.
 Result<UniqueFd> OpenFile(const std::string& path, int flags, mode_t mode = 0);
-// For reading a child's input: `input` as a file in memory, or /dev/null if it is empty.
+// A child's stdin: `input` as a file in memory, or /dev/null if it is empty.
 Result<UniqueFd> InputFile(const std::string& input);
 
 // waitpid through EINTR; `status` may be null.
 void WaitFor(pid_t pid, int* status);
 
-// What cannot be started, and why: kNotFound, kPermission, kIo.
+// The error for a program that cannot be started: kNotFound, kPermission, kIo.
 Error StartError(int errno_value, const std::string& program);
 
-// In the child: default actions, an empty mask, the folder, the program. Returns if that fails,
-// with errno set.
+// In the child: restores signal actions and mask, changes to the folder, executes the program.
+// Returns only on failure, with errno set.
 void StartProgram(const ChildPlan& plan);
 
 }  // namespace dossier::internal
 
-// Attributes for posix_spawn that reset what a started program must not inherit from this process:
-// blocked and ignored signals and, unless it is to share the terminal, the process group.
+// Attributes for posix_spawn that reset what a child must not inherit from this process: blocked
+// and ignored signals and, unless it shares the terminal, the process group.
 //
 //   const SpawnAttributes attributes(SpawnGroup::kOwn);
 //   posix_spawn(&pid, path, nullptr, attributes.get(), argv, environ);
@@ -74,8 +74,8 @@ void StartProgram(const ChildPlan& plan);
 
 namespace dossier {
 
-// kOurs: the keys of our terminal reach it, as a foreground program expects. kOwn: Ctrl-C is for us
-// to handle.
+// kOurs: the child gets the terminal's signals (Ctrl-C), like a foreground program. kOwn: we handle
+// Ctrl-C.
 enum class SpawnGroup { kOurs, kOwn };
 
 class SpawnAttributes {
@@ -91,12 +91,12 @@ class SpawnAttributes {
   posix_spawnattr_t attributes_;
 };
 
-// A signal to one process, and never to more.
+// Sends a signal to exactly one process.
 //
 //   SendSignal(pid, SIGTERM);
 //
-// To kill(), 0 means the caller's own process group and -1 every process of the user. A pid that
-// was never set or was read from a damaged file would therefore end far more than one process.
+// For kill(), 0 means the caller's own process group and -1 every process of the user. So a pid
+// that was never set, or came from a damaged file, would end far more than one process.
 // Thread-safety: pure functions.
 
 // As kill(), but fails with ESRCH for a number that cannot be a process id. Safe after fork and
@@ -107,41 +107,41 @@ inline int SendSignal(pid_t pid, int number) {
   return -1;
 }
 
-// The same for the process group that `leader` leads. Group 1, that of init, is refused too.
+// The same for the process group of `leader`. Group 1, that of init, is refused too.
 inline int SendGroupSignal(pid_t leader, int number) {
   if (leader > 1) return kill(-leader, number);
   errno = ESRCH;
   return -1;
 }
 
-// How many files may be open at once. A folder of thousands of files, which the user's soft limit
-// (often 1,024) does not allow, must not need a setting; other programs may fail with a higher one.
+// The limit on open files. Using a folder of thousands of files must work without a setting, though
+// the user's soft limit (often 1,024) is lower; other programs may fail with a higher limit.
 //
 //   AllowManyFiles();              // first thing in a command
 //   … fork() … RestoreFileLimit(); // in the child, before another program
 //
-// Thread-safety: the first before there are threads, the second from any; it is safe after a fork.
+// Thread-safety: call the first before there are threads, the second from any; it is safe after a
+// fork.
 
 // Raises this process's soft limit to its hard one.
 void AllowManyFiles();
 
-// Sets the soft limit of a process, 0 for this one, to what ours was when AllowManyFiles was
-// called.
+// Sets the soft limit of a process, 0 for this one, to our limit before AllowManyFiles was called.
 void RestoreFileLimit(pid_t pid = 0);
 
-// Keeps what this process knows from the programs that it starts, and from the disk.
+// Hides the data of this process from the programs that it starts, and keeps it off the disk.
 //
 //   HideMemory();   // before a program of somebody else runs
 //
 // Thread-safety: both change the whole process. They are safe after a fork.
 
-// From now on the kernel writes no core dump of this process and of those that it forks, and other
-// processes of the same user can neither trace it nor read its memory and its environment in /proc,
-// where keys of providers are. What execve starts is not hidden. Root sees everything still.
+// From now on the kernel writes no core dump of this process and its forks, and other processes of
+// the same user can neither trace it nor read its memory and environment in /proc, which contain
+// provider keys. A program started by execve is not hidden. Root still sees everything.
 void HideMemory();
 
-// In a forked process: removes the arguments and the environment that this program was started
-// with, which /proc shows, and which a question or a key may be part of. getenv finds nothing more.
+// In a forked process: erases the arguments and environment that this program was started with from
+// /proc, because they may contain a question or a key. getenv finds nothing afterwards.
 void HideCommandLine();
 
 }  // namespace dossier

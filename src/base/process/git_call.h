@@ -1,17 +1,16 @@
-// The one way in which the program calls git: nothing runs but git, whatever a repository says.
+// The only way to call git: no program but git runs, whatever the repository's settings say.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const ProcessResult head,
 //                            CallGit({.folder = root, .arguments = {"rev-parse", "HEAD"}}));
 //   if (head.exit_code == 0) Use(head.out);
 //
-// A repository that somebody sent may name programs in its `config`, in files which that includes,
-// in `hooks/` and in attributes. A call takes the settings of the repository, of the user and of
-// the system as git reads them, and overrules each that starts a program, in whichever of them it
-// stands: hooks, monitors, filters, merge drivers, pagers, editors, credential helpers, signature
-// programs, transports. Content is taken as it is stored. Text conversions and external diffs have
-// no setting that switches them off: calls that print a diff give --no-ext-diff and --no-textconv.
-// No variable GIT_… of ours reaches git, objects are neither replaced nor fetched, and nobody is
-// asked for anything.
+// A foreign repository may name programs in its `config`, in files that it includes, in `hooks/`
+// and in attributes. A call uses the settings of the repository, the user and the system as git
+// reads them, and overrides each one that starts a program, wherever it is set: hooks, monitors,
+// filters, merge drivers, pagers, editors, credential helpers, signature programs, transports.
+// Content is taken as it is stored. No setting disables text conversions and external diffs: calls
+// that print a diff pass --no-ext-diff and --no-textconv. No GIT_… variable of ours reaches git,
+// objects are neither replaced nor fetched, and git never prompts.
 //
 // Thread-safety: reads the environment; must not run beside setenv.
 
@@ -34,10 +33,10 @@ namespace dossier {
 // Paths are absolute.
 struct GitCall {
   std::string program = "git";           // a path, or a name on PATH
-  std::string folder = "/";              // where git starts, and looks for a repository
+  std::string folder = "/";              // where git starts and looks for a repository
   std::string git_dir;                   // GIT_DIR; empty: git looks for it
   std::string work_tree;                 // GIT_WORK_TREE; empty: git looks for it
-  std::string index;                     // GIT_INDEX_FILE, an index of ours; empty: the usual one
+  std::string index;                     // GIT_INDEX_FILE, an own index; empty: git's
   std::vector<std::string> arguments;    // without "git"
   std::vector<std::string> environment;  // further variables, "NAME=value"
   std::string input;                     // on stdin; empty: /dev/null
@@ -51,21 +50,20 @@ struct GitCall {
   } starts = Starts::kNothing;
 };
 
-// A setting as git reads it: "filter.LFS.clean" and what it is set to.
+// A git setting: its key, such as "filter.LFS.clean", and its value.
 using GitSetting = std::pair<std::string, std::string>;
 
-// Runs git. A non-zero exit is no error; a repository whose settings git cannot read ends with
-// git's own complaint. Errors: kNotFound (git is not installed), kCancelled, kIo, kLimit (more
-// settings to overrule than fit into an environment), kRefused (git would wait at a pipe or a
-// device that stands for one of its files, or that the repository's settings name; it is not
-// called).
+// Runs git. A non-zero exit is no error; if git cannot read the repository's settings, the result
+// is git's own error message. Errors: kNotFound (git is not installed), kCancelled, kIo, kLimit
+// (more settings to override than fit into an environment), kRefused (one of git's files, or a file
+// named by the settings, is a pipe or device at which git would wait; git is not called).
 Result<ProcessResult> CallGit(const GitCall& call, const CancelToken& cancel = {});
 
 // The process that CallGit would start, for callers that talk to git while it runs. Errors: as
 // CallGit; kFailed with git's error message.
 Result<ProcessSpec> PlanGitCall(const GitCall& call, const CancelToken& cancel = {});
 
-// Calls `use` with each piece of what git said that ends in NUL.
+// Calls `use` with each NUL-terminated piece of git's output.
 template <typename Use>
 void ForEachAtNul(std::string_view text, Use use) {
   for (std::size_t end = text.find('\0'); end != std::string_view::npos; end = text.find('\0')) {
@@ -74,15 +72,15 @@ void ForEachAtNul(std::string_view text, Use use) {
   }
 }
 
-// Names of the filters that are set in the repository of `call`, by the user or by the system.
+// Returns the names of the filters set in the repository of `call`, by the user or by the system.
 // Errors: as PlanGitCall.
 Result<std::vector<std::string>> GitFilters(const GitCall& call, const CancelToken& cancel = {});
 
-// Settings for a program of somebody else that may call git in `folder`, such as a context command:
-// with them, git runs no program that the repository itself names, but still those that the user or
-// the system has set. Empty if `folder` is in no repository.
+// Settings for a foreign program that may call git in `folder`, such as a context command: with
+// them, git runs no program that the repository itself names, but still those of the user or the
+// system. Empty if `folder` is in no repository.
 std::vector<GitSetting> GitWallsFor(const std::string& folder, const CancelToken& cancel = {});
-// Adds `walls` to the environment of such a program, after the git settings that it holds already.
+// Adds `walls` to the environment of such a program, after its existing git settings.
 void AddGitWalls(const std::vector<GitSetting>& walls, std::vector<std::string>* environment);
 
 // Variables ("NAME=value") that make git apply `settings` after all configuration files. They are

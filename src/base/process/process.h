@@ -1,4 +1,4 @@
-// Running other programs: argv, never a shell; own process group; a deadline that ends the group.
+// Runs programs: by argv, never a shell; in a process group of their own that a deadline ends.
 //
 //   ProcessSpec spec{.argv = {"git", "status"}, .timeout = Millis(2000)};
 //   DOSSIER_ASSIGN_OR_RETURN(ProcessResult result, RunProcess(spec));

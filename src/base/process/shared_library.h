@@ -1,5 +1,5 @@
-// A library of the system that is loaded when it is first needed, so that a start does not pay for
-// it.
+// A system library that is loaded when it is first needed, so that the program's start does not pay
+// for it.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(SharedLibrary library, SharedLibrary::Load("libmd4c.so.0",
 //   "libmd4c0")); decltype(&md_parse) parse = nullptr; library.Find("md_parse", parse);
@@ -19,9 +19,9 @@ namespace dossier {
 
 class SharedLibrary {
  public:
-  // `file`: a literal, and no std::string: the packages carry the libraries whose names stand in
-  // the program's read-only data, where a compiler need not leave what a string is made of. Errors:
-  // kUnavailable, naming the file and the package that holds it.
+  // `file`: a string literal, not a std::string: the packages bundle the libraries whose names are
+  // in the program's read-only data, where a compiler need not keep the parts of a std::string.
+  // Errors: kUnavailable, naming the file and the package that contains it.
   static Result<SharedLibrary> Load(const char* file, std::string_view package);
 
   template <typename Function>
@@ -37,7 +37,7 @@ class SharedLibrary {
 
   std::string file_;
   void* handle_;
-  std::string missing_;  // the first; "": none
+  std::string missing_;  // the first missing function; "": none
 };
 
 }  // namespace dossier

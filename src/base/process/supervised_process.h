@@ -1,4 +1,4 @@
-// A program together with everything it starts.
+// Runs a program and keeps control of everything that it starts.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto process, SupervisedProcess::Start({.argv = {"/bin/sh", "-c",
 //   line}}));
@@ -6,14 +6,13 @@
 //   if (auto ended = process.TakeEnd()) Use(ended->exit_code);
 //   process.Stop();                            // TERM, a grace of 100 ms, KILL to all descendants
 //
-// A small process stands between us and the program: it is the "child subreaper" of all that the
-// program starts, so that children that leave the process group and the session are found, too. It
-// ends them when it is asked to, when the program fails, and when our process dies. What a program
-// that ended with 0 leaves behind lives on and is init's, unless `leftovers` says otherwise. The
-// program runs in a session of its own, without a terminal. Starting costs a fork of our process;
-// there is no thread.
+// A small process between us and the program is the "child subreaper" of everything that the
+// program starts, so it also finds children that leave the process group and the session. It ends
+// them on request, when the program fails, and when our process dies. Children left by a program
+// that ended with 0 live on under init, unless `leftovers` says otherwise. The program runs in its
+// own session, without a terminal. Starting costs a fork of our process; there is no thread.
 //
-// Ownership: the destructor stops what still runs, and waits for it. Thread-safety: one owner.
+// Ownership: the destructor stops a running program and waits. Thread-safety: one owner.
 
 #ifndef DOSSIER_BASE_PROCESS_SUPERVISED_PROCESS_H_
 #define DOSSIER_BASE_PROCESS_SUPERVISED_PROCESS_H_
@@ -30,7 +29,7 @@ namespace dossier {
 
 struct Supervision {
   Millis grace{100};  // between TERM and KILL
-  // What becomes of the children of a program that ended with 0.
+  // The treatment of children of a program that ended with 0.
   enum class Leftovers { kLive, kEnd } leftovers = Leftovers::kLive;
 };
 
@@ -41,7 +40,7 @@ struct ProcessEnd {
   enum class Left {
     kNothing,
     kBackground,  // children of a success, alive
-    kSurvivors,   // children that could not be ended, such as another user's
+    kSurvivors,   // children that could not be killed, such as another user's
   } left = Left::kNothing;
 };
 
@@ -64,8 +63,8 @@ class SupervisedProcess {
   int report() const { return control_.get(); }
   std::optional<ProcessEnd> TakeEnd();
 
-  // Asks that the program and all its descendants end; TakeEnd says when they have. May be
-  // repeated.
+  // Asks the supervisor to end the program and all its descendants; TakeEnd reports when they have
+  // ended. May be repeated.
   void Stop();
 
  private:
@@ -84,9 +83,9 @@ class SupervisedProcess {
   UniqueFd control_, out_, err_;
 };
 
-// As RunProcess, but cancelling and the end of the time reach all descendants, whatever group or
-// session they are in; so does the end of a program that fails. Takes `timeout` and `max_output` of
-// `spec`, too. What still holds the output when the program has ended is not waited for.
+// As RunProcess, but cancellation, a timeout and a failure of the program end all descendants,
+// whatever their group or session. Also uses `timeout` and `max_output` of `spec`. Does not wait
+// for descendants that still hold the output when the program has ended.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(ProcessResult result, RunSupervised(spec, {}, cancel));
 Result<ProcessResult> RunSupervised(const ProcessSpec& spec, const Supervision& rules = {},

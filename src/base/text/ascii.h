@@ -1,4 +1,4 @@
-// Classes of ASCII bytes, whatever the locale. A byte of a character outside ASCII is in none.
+// Classes of ASCII bytes, independent of the locale. Bytes of other characters are in no class.
 //
 //   IsDigit('7');      // true
 //   HexValue('f');     // 15
@@ -15,7 +15,7 @@ constexpr bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool IsLetter(char c) { return IsUpper(c) || IsLower(c); }
 constexpr bool IsAlnum(char c) { return IsDigit(c) || IsLetter(c); }
-// What most languages take for a part of a name.
+// The bytes of a name in most languages.
 constexpr bool IsWordByte(char c) { return IsAlnum(c) || c == '_'; }
 constexpr bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 // What JSON takes for white space.

@@ -1,5 +1,5 @@
-// Texts of others inside a page: as the content of an element or a quoted attribute, as JSON in a
-// script, and the hash by which a page's policy allows the one script and style that it has.
+// Escapes foreign text for a page: as the content of an element or a quoted attribute, or as JSON
+// in a script; and hashes a script or style for the page's security policy.
 //
 //   out += "<td>" + EscapeHtml(cell) + "</td>";
 //
@@ -13,13 +13,13 @@
 
 namespace dossier {
 
-// `&`, `<`, `>` and quotes as entities; control characters but line ends and tabs, and what is no
-// UTF-8, as U+FFFD.
+// Writes `&`, `<`, `>` and quotes as entities; control characters except line ends and tabs, and
+// invalid UTF-8, as U+FFFD.
 std::string EscapeHtml(std::string_view text);
-// JSON that may stand in a script element: `<`, `>` and `&` as \u escapes.
+// Makes JSON safe inside a script element: `<`, `>` and `&` as \u escapes.
 std::string EscapeForScript(std::string_view json);
 
-// What a content security policy calls a script or style of exactly this text: 'sha256-…'.
+// Returns the source of a content security policy for exactly this script or style: 'sha256-…'.
 std::string HashSource(std::string_view text);
 
 }  // namespace dossier

@@ -1,4 +1,4 @@
-// The error message for an unknown name: the known names, and the nearest one.
+// Error messages for an unknown name: the known names, and the nearest one.
 //
 //   DidYouMean("cvs", names)   // "; did you mean csv?", or "" where no name is near
 //   OneOf("cvs", names)        // "one of csv, tsv, json; did you mean csv?"

@@ -1,9 +1,9 @@
-// The one reader of numbers that people write, such as flags and prices, and of times.
+// Parses numbers that people write, such as flags and prices, and times.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const double dollars, ParseNumber("0.25"));
 //
-// Errors: kUsage with the text. What programs write is read by ExactNumber. Thread-safety: pure
-// functions.
+// Errors: kUsage with the text. For numbers that programs write, use ExactNumber. Thread-safety:
+// pure functions.
 
 #ifndef DOSSIER_BASE_TEXT_PARSE_H_
 #define DOSSIER_BASE_TEXT_PARSE_H_
@@ -19,17 +19,17 @@
 
 namespace dossier {
 
-// The finite number that `text` is, decimal, from its first character to its last: "12", "-0.5",
-// "1e3"; not "inf", "nan", "0x10", "+1", " 1", nor what is too large for a double.
+// Parses all of `text` as a finite decimal number: "12", "-0.5", "1e3"; not "inf", "nan", "0x10",
+// "+1", " 1", nor a number that is too large for a double.
 Result<double> ParseNumber(std::string_view text);
 
-// A whole number, decimal: "12", "-3"; not "1.5", "1e3", "0x10", nor "010", which some read as 8.
+// Parses a whole decimal number: "12", "-3"; not "1.5", "1e3", "0x10", nor "010" (octal to some).
 Result<std::int64_t> ParseWhole(std::string_view text);
-// The same from 0 up.
+// The same for numbers from 0 up.
 Result<std::uint64_t> ParseNatural(std::string_view text);
 
-// The number that all of `text` is, as std::from_chars has it: "007" is 7; none else, or where it
-// does not fit `Number`.
+// Parses all of `text` as std::from_chars does: "007" is 7. Nothing if it is no number or does not
+// fit `Number`.
 template <typename Number>
 std::optional<Number> ExactNumber(std::string_view text, int base = 10) {
   Number number{};
@@ -43,7 +43,7 @@ std::optional<Number> ExactNumber(std::string_view text, int base = 10) {
   return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
 }
 
-// Dates and times that people and programs write, by RFC 3339.
+// Parses dates and times that people and programs write, by RFC 3339.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Clock::Wall now, ParseTime("2026-11-21T23:36:43Z"));
 //

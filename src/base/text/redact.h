@@ -1,13 +1,13 @@
-// Finds secrets in text and replaces them: the one detector that packs, samples, journal, logs and
-// error messages use.
+// Finds secrets in text and replaces them: packs, samples, journal, logs and error messages all use
+// this detector.
 //
 //   Redact("key sk-abc…")               // "key [redacted:openai_key]"
 //   Redact("token = next_token()")      // as it is: no name makes a word or an expression a secret
 //
 // A secret is recognised by its value: it has the prefix and length of a provider's keys, or it
-// looks random and stands where a literal stands (in quotes, or assigned in a settings file). A
-// telling name beside it only lowers the evidence that is needed. docs/formats/redaction.md lists
-// all kinds.
+// looks random and is at the place of a literal (in quotes, or assigned in a settings file). A
+// telling name next to it only lowers the evidence needed. docs/formats/redaction.md lists all
+// kinds.
 //
 // Thread-safety: pure functions.
 
@@ -24,29 +24,28 @@
 
 namespace dossier {
 
-// Redact for text that comes in pieces: a secret that is cut in two by them is found as well.
+// Redacts text that comes in pieces, including secrets that are split between pieces.
 //
 //   RedactStream stream;
 //   file += stream.Add(bytes);  …  file += stream.Finish();
 //
-// What comes out in all is Redact of what went in. Up to 128 KiB are held back. Thread-safety: one
-// owner.
+// The output is Redact of the whole input. It holds back up to 128 KiB. Thread-safety: one owner.
 
 class RedactStream {
  public:
-  // What may be written by now.
+  // Returns the text that is ready to be written.
   std::string Add(std::string_view bytes);
-  // The rest. The stream may be used anew.
+  // Returns the rest. The stream may be reused.
   std::string Finish();
-  // Secrets replaced in what came out so far.
+  // The number of secrets replaced in the output so far.
   std::uint64_t found() const { return found_; }
 
  private:
-  // The text up to about `end`, which must hold all secrets that begin there.
+  // Returns the text up to about `end`; all secrets that begin there must be pending whole.
   std::string Take(std::size_t end);
 
   std::string pending_;
-  std::size_t written_ = 0;  // bytes of pending_, kept for what stands in front of a value
+  std::size_t written_ = 0;  // bytes of pending_ already written, kept as context of a value
   std::uint64_t found_ = 0;
 };
 
@@ -56,24 +55,24 @@ struct Secret {
   std::string_view kind;  // "openai_key", "jwt", "private_key", "password", …
 };
 
-// All secrets in `text`, in order, not overlapping. Linear in the length of `text`.
+// Returns all secrets in `text`, in order, not overlapping, in linear time.
 std::vector<Secret> FindSecrets(std::string_view text);
-// The kind of `value` as a secret in a field called `name`; empty if it is none. Names do no more
-// here than in text: the value must be one.
+// Returns the kind of the secret `value` of a field called `name`; empty if it is none. As in text,
+// a name alone is not enough: the value must look like a secret.
 std::string_view KindOfNamedSecret(std::string_view name, std::string_view value);
 
-// `text` with each of its secrets replaced by "[redacted:KIND]".
+// Returns `text` with each secret replaced by "[redacted:KIND]".
 std::string Redact(std::string_view text);
-// The same with `found`, which FindSecrets found in `text`.
+// The same for `found`, the result of FindSecrets for `text`.
 std::string Redact(std::string_view text, std::span<const Secret> found);
-// `text` with `put(secret)` in the place of each of `found`.
+// Returns `text` with each of `found` replaced by `put(secret)`.
 std::string Redact(std::string_view text, std::span<const Secret> found,
                    const std::function<std::string(const Secret&)>& put);
 
-// The line of each of `found`, from 1.
+// Returns the line of each of `found`, from 1.
 std::vector<std::size_t> LinesOf(std::string_view text, std::span<const Secret> found);
 
-// Environment variables that no program of others gets unless the user names them.
+// Recognises environment variables that no foreign program gets unless the user names them.
 //
 //   IsSecretVariable("DB_PASSWD", "x")                              // true, by its name
 //   IsSecretVariable("DATABASE_URL", "postgres://ann:pw@host/db")   // true, by its value
@@ -81,16 +80,16 @@ std::vector<std::size_t> LinesOf(std::string_view text, std::span<const Secret> 
 //
 // Thread-safety: pure functions.
 
-// Whether a variable of this name holds a secret by the habits of naming: one with KEY, TOKEN,
-// SECRET, PASS, CREDENTIAL or JWT in it, or with a word PAT, PWD, CREDS or AUTH at its end. Not
-// PWD, OLDPWD and what ends in ASKPASS, which is a program.
+// Returns true if the name usually belongs to a secret: it contains KEY, TOKEN, SECRET, PASS,
+// CREDENTIAL or JWT, or ends with a word PAT, PWD, CREDS or AUTH. Exceptions: PWD, OLDPWD, and
+// names that end in ASKPASS, which are programs.
 bool IsSecretVariableName(std::string_view name);
 
-// Whether the value is a secret whatever the variable is called: it holds a URL with a password,
-// or what the redactor takes for a secret.
+// Returns true if the value is a secret under any name: it contains a URL with a password, or
+// something that the redactor takes for a secret.
 bool HoldsSecretValue(std::string_view value);
 
-// Either of them.
+// Returns true if the name or the value says so.
 bool IsSecretVariable(std::string_view name, std::string_view value);
 
 }  // namespace dossier

@@ -20,7 +20,7 @@
 
 namespace dossier::secrets {
 
-// Classes of bytes that secrets are made of.
+// Classes of bytes that occur in secrets.
 
 constexpr bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
 constexpr bool IsUpperOrDigit(char c) { return IsUpper(c) || IsDigit(c); }
@@ -29,22 +29,22 @@ constexpr bool IsWord(char c) { return IsAlnum(c) || c == '_'; }
 constexpr bool IsUrlSafe(char c) { return IsWord(c) || c == '-'; }
 constexpr bool IsUrlSafeOrDot(char c) { return IsUrlSafe(c) || c == '.'; }
 constexpr bool IsBase64(char c) { return IsUrlSafe(c) || c == '+' || c == '/' || c == '='; }
-// RFC 9110: what follows Bearer and Basic.
+// RFC 9110: the characters after Bearer and Basic.
 constexpr bool IsToken68(char c) { return IsBase64(c) || c == '.' || c == '~'; }
 constexpr bool IsVisible(char c) { return c > ' ' && c <= '~' && c != '\'' && c != '"'; }
 constexpr bool IsQuote(char c) { return c == '"' || c == '\'' || c == '`'; }
 
-// The byte at `at`, 0 behind the end.
+// Returns the byte at `at`, 0 after the end.
 constexpr char At(std::string_view text, std::size_t at) {
   return at < text.size() ? text[at] : '\0';
 }
-// The end of the run that begins at `at`.
+// Returns the end of the run that begins at `at`.
 template <typename In>
 constexpr std::size_t RunEnd(std::string_view text, std::size_t at, In in) {
   while (at < text.size() && in(text[at])) ++at;
   return at;
 }
-// The start of the run that ends at `at`, at most `most` bytes in front of it.
+// Returns the start of the run that ends at `at`, at most `most` bytes before it.
 template <typename In>
 constexpr std::size_t RunStart(std::string_view text, std::size_t at, std::size_t most, In in) {
   const std::size_t first = at > most ? at - most : 0;
@@ -59,7 +59,8 @@ constexpr bool StartsWithNoCase(std::string_view text, std::size_t at, std::stri
   return true;
 }
 
-// A fixed beginning, then `min_tail` to `max_tail` bytes of one class that look drawn at random.
+// The shape of a token: a fixed prefix, then `min_tail` to `max_tail` random-looking bytes of one
+// class.
 struct TokenShape {
   std::string_view prefix;  // at least 3 bytes
   bool (*in_tail)(char);
@@ -69,8 +70,8 @@ struct TokenShape {
 
 constexpr std::size_t kAny = 2048;  // bytes: the longest tail
 
-// By the first byte; of two that begin alike, the longer one first. From what the providers
-// document of their keys. Where a length may change, the shortest seen.
+// Sorted by the first byte; of two with a common beginning, the longer one first. Taken from the
+// providers' documentation of their keys; for variable lengths, the shortest seen.
 inline constexpr TokenShape kTokenShapes[] = {
     {"AKCp8", IsAlnum, 60, 80, "artifactory_key"},
     {"AGE-SECRET-KEY-", IsUpperOrDigit, 58, 60, "age_key"},
@@ -190,43 +191,41 @@ inline constexpr TokenShape kTokenShapes[] = {
     {"ya29.", IsUrlSafe, 40, 512, "google_token"},
 };
 
-// Secrets that are recognised by their own form, whatever stands around them: keys with a
-// provider's prefix, JSON web tokens, private keys, passwords in URLs, values of Authorization
-// headers.
+// Finds secrets by their own form, whatever surrounds them: keys with a provider's prefix, JSON web
+// tokens, private keys, passwords in URLs, values of Authorization headers.
 
-// A secret at one place of a text; length 0: there is none.
+// A secret found at a place of a text; length 0: none.
 struct Match {
   std::size_t offset = 0, length = 0;  // bytes
   std::string_view kind;
 };
 
-// Shapes that begin at `at`, where no word may be cut in two: `at` is the start of one.
+// Finds shapes that begin at `at`, which must be the start of a word.
 Match FindToken(std::string_view text, std::size_t at);
 Match FindJwt(std::string_view text, std::size_t at);
 Match FindAuthorization(std::string_view text, std::size_t at);
 Match FindWebhook(std::string_view text, std::size_t at);
 
-// Shapes that are known by something inside them, which is at `at`.
+// These find shapes by a part inside them, which is at `at`.
 Match FindPrivateKey(std::string_view text, std::size_t at);   // "-----BEGIN"
 Match FindEncodedKey(std::string_view text, std::size_t at);   // the same in base64
 Match FindUrlPassword(std::string_view text, std::size_t at);  // "://"
 Match FindUserOption(std::string_view text, std::size_t at);   // "-u ", "-user": of curl
 Match FindMarkedToken(std::string_view text, std::size_t at);  // ":AA", "8Q~", ".atlasv1."
 
-// The bytes that base64 of either alphabet stands for; empty if it is none.
+// Decodes base64 of either alphabet; empty if it is invalid.
 std::string FromBase64(std::string_view value);
-// Whether the password of "user:password" is a value, not a word or a place for one.
+// Returns true if the password of "user:password" is a value, not a word or a placeholder.
 bool IsMadePassword(std::string_view value);
 
-// Secrets that are recognised because their value looks random: after a telling name, or alone in
-// quotes. A name only lowers the evidence that is needed; it never makes a word, an expression or a
-// type a secret.
+// Finds secrets whose value looks random: after a telling name, or alone in quotes. A name only
+// lowers the evidence needed; it never makes a word, an expression or a type a secret.
 
-// A word at the end of a name, in lower case; "api_key" is "key" with a word in front of it.
+// A word at the end of a name, in lower case; "api_key" is "key" with a word before it.
 struct NameWord {
   std::string_view word;
   std::string_view kind;
-  enum class Weight { kStrong, kWeak } weight;  // kWeak: in names of much that is no secret, too
+  enum class Weight { kStrong, kWeak } weight;  // kWeak: also in many names that are no secrets
 };
 constexpr NameWord kNameWords[] = {
     {"password", "password", NameWord::Weight::kStrong},
@@ -245,16 +244,16 @@ constexpr NameWord kNameWords[] = {
     {"key", "key", NameWord::Weight::kWeak},
 };
 
-// The value of the name that ends with the word at `at`: token = "…", "api_key": "…", TOKEN=…,
-// --token …, ?token=…&, <password>…</password>, setPassword("…") and their like.
+// Finds the value of the name that ends with the word at `at`: token = "…", "api_key": "…",
+// TOKEN=…, --token …, ?token=…&, <password>…</password>, setPassword("…") and similar forms.
 Match FindNamedValue(std::string_view text, std::size_t at);
 
-// The whole of `value` as the value of a field called `name`, as when it is written in quotes;
-// empty if it is no secret.
+// Returns the kind of the whole `value` of a field called `name`, as if it were quoted; empty if it
+// is no secret.
 std::string_view KindOfNamed(std::string_view name, std::string_view value);
 
-// Values without a telling name: alone between quotes, or all that a line assigns. A run of token
-// characters is looked at once, whichever of its places is named; places ascend.
+// Finds values without a telling name: alone between quotes, or all that a line assigns. Looks at
+// each run of token characters once, whichever of its places is given; places ascend.
 class LoneValues {
  public:
   static constexpr std::size_t kShortest = 24;  // bytes
@@ -262,21 +261,21 @@ class LoneValues {
   explicit LoneValues(std::string_view text) : text_(text) {}
 
   void LookAt(std::size_t place);
-  // In order.
+  // Returns the matches in order.
   std::vector<Match> Take() { return std::move(found_); }
 
  private:
   std::string_view text_;
-  std::size_t done_ = 0;  // the end of the run that was looked at last
+  std::size_t done_ = 0;  // the end of the last run looked at
   std::vector<Match> found_;
 };
 
-// Where secrets may begin: a loop for AVX2 that passes over the rest of a text, 32 bytes at a time.
-// What it marks is looked at again, so that it may mark too much but nothing too little; texts are
-// searched with the same result without it.
+// Marks places where secrets may begin: an AVX2 loop that skips the rest of a text, 32 bytes at a
+// time. Marked places are checked again, so it may mark too many but never too few; without it the
+// result of a search is the same.
 
-constexpr std::size_t kPartBytes = 4096;    // bytes that one call looks at
-constexpr std::size_t kBeginningBytes = 4;  // of a shape that are compared
+constexpr std::size_t kPartBytes = 4096;    // bytes per call
+constexpr std::size_t kBeginningBytes = 4;  // compared bytes of a shape
 
 // Bits for bytes, 64 at a time.
 struct Marks {
@@ -284,28 +283,27 @@ struct Marks {
   std::array<std::uint64_t, kPartBytes / 64> runs;    // the 24th or later byte of a token in a row
 };
 
-// What a part leaves for the next one: bytes at its end with 1, 2, 4 and 8 of a token in a row.
+// State from one part to the next: bytes at its end with 1, 2, 4 and 8 token bytes in a row.
 using TokenRunState = std::array<std::uint64_t, 4>;
 
-// Two tables for each byte of a beginning, by its low and its high half: in which of eight groups
-// of beginnings it occurs.
+// Two tables for each byte of a beginning, by its low and its high half: the ones of eight groups
+// of beginnings in which it occurs.
 struct GroupTables {
   std::array<std::array<std::uint8_t, 16>, kBeginningBytes> low{}, high{};
 };
 const GroupTables& BeginningGroups();
 
-// Only where utf8::internal::HasAvx2(). `text` has kPartBytes + kBeginningBytes bytes from `begin`
-// on.
+// Needs utf8::internal::HasAvx2(). `text` has kPartBytes + kBeginningBytes bytes from `begin` on.
 Marks MarkPartAvx2(std::string_view text, std::size_t begin, TokenRunState* state);
 
 enum class Loop { kScalar, kAvx2 };
-// FindSecrets by one of the loops.
+// FindSecrets with the given loop.
 std::vector<Secret> FindSecretsBy(std::string_view text, Loop loop);
 
 }  // namespace dossier::secrets
 
-// Whether a value was made at random, as keys and generated passwords are, or written by a person,
-// as names, words, numbers, paths and placeholders are.
+// Estimates whether a value was generated at random, as keys and passwords are, or written by a
+// person, as names, words, numbers, paths and placeholders are.
 //
 //   BitsOfChance("next_token")            // negative: letters follow each other as in words
 //   BitsOfChance("q7Zr0xKfW2mB9tLc")      // some 50: 2^50 times likelier drawn than written
@@ -313,27 +311,27 @@ std::vector<Secret> FindSecretsBy(std::string_view text, Loop loop);
 
 namespace dossier {
 
-// The classes of characters that a value is made of, as a set of bits.
+// The classes of characters in a value, as a set of bits.
 struct CharacterSet {
   static constexpr std::uint8_t kLower = 1, kUpper = 2, kDigit = 4, kOther = 8, kPastHex = 16;
 
   std::uint8_t bits = 0;  // kPastHex: some letter is none of a to f
 
   bool has(std::uint8_t wanted) const { return (bits & wanted) == wanted; }
-  // Digits and letters from a to f of one case: a checksum looks like a key of this kind.
+  // True for digits and letters a to f of one case: a checksum looks like a key of this kind.
   bool is_hex() const { return (bits & (kOther | kPastHex)) == 0 && !has(kLower | kUpper); }
 };
 
 CharacterSet CharactersOf(std::string_view value);
 
-// The binary logarithm of how much likelier `value` is as characters drawn at random than as
-// something that a person wrote. Both likelihoods are estimates: usual names in source code are
-// below 0, random values gain 1 to 3 a character. Linear in the length.
+// Returns the binary logarithm of how much likelier `value` is as random characters than as text
+// written by a person. Both likelihoods are estimates: usual names in source code are below 0,
+// random values gain 1 to 3 per character. Linear in the length.
 int BitsOfChance(std::string_view value);
 
-// Whether `value` is a placeholder: it has very few different characters, is mostly a sequence such
-// as "abcdefgh" or "12345678", repeats something short, or holds the word "example", as the example
-// keys of cloud providers do.
+// Returns true for a placeholder: it has very few different characters, is mostly a sequence such
+// as "abcdefgh" or "12345678", repeats something short, or contains the word "example", as the
+// example keys of cloud providers do.
 bool IsPlaceholder(std::string_view value);
 
 }  // namespace dossier

@@ -21,23 +21,23 @@
 
 namespace dossier {
 
-// A text with the name by which people know it: a file, an address, a heading.
+// A text with a name for people: a file, an address, a heading.
 struct NamedText {
   std::string name, text;  // UTF-8
 };
 
 // Thousands separated by commas, whatever the locale.
 std::string GroupDigits(std::uint64_t number);
-// The same of a count that may be unknown or below 0, which is shown as 0.
+// The same for a count that may be unknown or below 0, which is shown as 0.
 std::string GroupCount(std::int64_t number);
 // "1 run", "1,204 runs".
 std::string Counted(std::uint64_t number, std::string_view noun);
-// Whether `word` is among `words`.
+// Returns true if `word` is one of `words`.
 template <typename Words>
 bool IsOneOf(std::string_view word, const Words& words) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
-// Whether all of it is digits, and there is one.
+// Returns true if `text` is one or more digits.
 bool AllDigits(std::string_view text);
 std::string_view TrimSpace(std::string_view text);  // ASCII white space at both ends
 // The first line that is not blank, without white space at its ends; "" if all are blank.
@@ -47,16 +47,16 @@ std::string ToLowerAscii(std::string_view text);
 std::vector<std::string_view> Split(std::string_view text, char separator);
 std::string Join(std::span<const std::string> parts, std::string_view separator);
 std::string Base64(std::string_view bytes);  // RFC 4648, padded
-// Appends the bytes of base64 in either alphabet of RFC 4648, padded or not. kRefused: false, with
-// some of them appended, where a character is none of it or the last group has one digit alone.
+// Decodes and appends base64 in either alphabet of RFC 4648, padded or not. kRefused: returns
+// false, with some bytes appended, on another character or if the last group has only one digit.
 enum class Strays : std::uint8_t { kRefused, kSkipped };
 bool AppendBase64(std::string_view text, std::string* bytes, Strays strays = Strays::kRefused);
 std::string ReplaceAll(std::string_view text, std::string_view from, std::string_view to);
-// `text` as one word of a POSIX shell: src/a.cc stays as it is, a b becomes 'a b'.
+// Quotes `text` as one word of a POSIX shell: src/a.cc stays as it is, a b becomes 'a b'.
 std::string ShellQuote(std::string_view text);
 
-// Up to `count` of `names`, nearest first by edit distance without case; those too far to be meant
-// (more than two fifths of the longer name's length) are left out.
+// Returns up to `count` of `names`, nearest first by edit distance ignoring case; names that are
+// too far (more than two fifths of the longer name's length) are left out.
 std::vector<std::string> NearestNames(std::string_view name, std::span<const std::string> names,
                                       std::size_t count = 3);
 

@@ -1,4 +1,4 @@
-// Two texts line by line, as a unified diff.
+// Compares two texts line by line and writes a unified diff.
 //
 //   out << UnifiedDiff("a.md", "one\ntwo\n", "b.md", "one\n2\n");
 //
@@ -12,9 +12,9 @@
 
 namespace dossier {
 
-// With three lines of context; empty if the texts are equal. Finds the shortest set of changes in
+// Has three lines of context; empty if the texts are equal. Finds the shortest set of changes in
 // time and memory proportional to lines times changes; beyond 2,000 changes the rest is shown as
-// one.
+// one change.
 std::string UnifiedDiff(std::string_view before_name, std::string_view before,
                         std::string_view after_name, std::string_view after);
 

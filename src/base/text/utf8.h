@@ -28,23 +28,23 @@ struct Census {
 Census Count(std::string_view text);
 std::uint64_t CodePoints(std::string_view text);
 bool IsValid(std::string_view text);
-// Where the first invalid part begins; the end of a valid text.
+// Returns where the first invalid part begins; the end if the text is valid.
 std::size_t FirstInvalid(std::string_view text);
-// `text` with each invalid part replaced by U+FFFD.
+// Returns `text` with each invalid part replaced by U+FFFD.
 std::string Sanitize(std::string_view text);
 
 // The longest start / end of `text` with at most `code_points` code points.
 std::string_view Prefix(std::string_view text, std::uint64_t code_points);
 std::string_view Suffix(std::string_view text, std::uint64_t code_points);
-// The largest offset <= `offset` that is not inside a code point.
+// Returns the largest offset <= `offset` that is not inside a code point.
 std::size_t FloorBoundary(std::string_view text, std::size_t offset);
 
-// Reads the code point at `*offset` and moves `*offset` behind it; U+FFFD for an invalid part.
+// Reads the code point at `*offset` and moves `*offset` past it; U+FFFD for an invalid part.
 char32_t Next(std::string_view text, std::size_t* offset);
 void Append(char32_t code_point, std::string* out);
 
-// Makes `text` safe to show on a terminal: C0 and C1 controls but LF and TAB become ^X or \u{HEX},
-// what is no UTF-8 becomes U+FFFD.
+// Makes `text` safe to show on a terminal: C0 and C1 controls except LF and TAB become ^X or
+// \u{HEX}, invalid UTF-8 becomes U+FFFD.
 std::string CleanForTerminal(std::string_view text);
 
 }  // namespace dossier::utf8

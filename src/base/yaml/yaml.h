@@ -4,8 +4,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(YamlNode root, ParseYaml(text, "layouts/coding.yaml"));
 //   for (const YamlEntry& entry : root.entries) Use(entry.key, entry.value);
 //
-// What differs from plain yaml-cpp: duplicate keys are errors, aliases are copied under a limit (a
-// "billion laughs" file ends at 10,000 nodes), every node knows its line and column, no exceptions.
+// Unlike plain yaml-cpp: duplicate keys are errors, aliases are copied up to a limit (a "billion
+// laughs" file ends at 10,000 nodes), every node knows its line and column, no exceptions.
 // Thread-safety: plain data and a pure function.
 
 #ifndef DOSSIER_BASE_YAML_YAML_H_
@@ -44,7 +44,7 @@ struct YamlEntry {
 };
 
 struct YamlOptions {
-  int first_line = 0;  // added to all lines, for text that stands inside another file
+  int first_line = 0;  // added to all lines, for text inside another file
   std::size_t max_bytes = kMaxYamlBytes;
   std::size_t max_nodes = kMaxYamlNodes;  // an alias is a copy of at most kMaxYamlNodes
 };
@@ -66,16 +66,16 @@ Error PlaceError(std::string_view file, int line, int column, std::string_view m
 //   AppendTree(*ParseYaml(text, "layouts/chat.yaml"), &bytes);
 //   YamlNode same = TreeOf(bytes, /*first_line=*/0);
 //
-// Both run in one build of the program, so the form has no version. A node is a byte (kind, and
-// style times 16), its line and column, and its content: the scalar, or a count and that many
-// nodes; in a map each has its key with line and column before it. Numbers are in base 128, lowest
-// digits first, the high bit says that more follow; texts are a size and bytes. Thread-safety: pure
+// Both run in the same build, so the format has no version. A node is a byte (kind, and style times
+// 16), its line and column, and its content: the scalar, or a count and that many nodes; in a map
+// each node has its key with line and column before it. Numbers are in base 128, lowest digits
+// first; the high bit means that more follow. Texts are a size and bytes. Thread-safety: pure
 // functions.
 
 void AppendNumber(std::size_t value, std::string* out);
 void AppendTree(const YamlNode& node, std::string* out);
 
-// Takes a number, or that many bytes, from the front.
+// Take a number, or a size and that many bytes, from the front.
 std::size_t TakeNumber(std::string_view* bytes);
 std::string_view TakeText(std::string_view* bytes);
 

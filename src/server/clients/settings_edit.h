@@ -1,5 +1,5 @@
-// Changes one entry of a client's settings and leaves every other byte as it is: comments, order,
-// indent, line ends, a byte order mark.
+// Changes one entry of a client's settings and keeps every other byte: comments, order,
+// indentation, line ends, a byte order mark.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(
 //       std::string text,
@@ -8,9 +8,9 @@
 //   file));
 //
 // kJson: JSON with comments and trailing commas, as editors write it. kToml: the last two names of
-// the path are a table, [mcp_servers.dossier]; tables above or beside it stay.
-// Errors: kDamaged, "FILE:LINE: reason", for what cannot be read or cannot be changed safely; the
-// text is then to be left alone. Thread-safety: pure functions.
+// the path are a table, [mcp_servers.dossier]; tables above or beside it stay. Errors: kDamaged,
+// "FILE:LINE: reason", if the text cannot be read or changed safely; leave it unchanged then.
+// Thread-safety: pure functions.
 
 #ifndef DOSSIER_SERVER_CLIENTS_SETTINGS_EDIT_H_
 #define DOSSIER_SERVER_CLIENTS_SETTINGS_EDIT_H_
@@ -28,21 +28,20 @@ namespace dossier::clients {
 enum class SettingsForm : std::uint8_t { kJson, kToml };
 using Path = std::vector<std::string>;
 
-// The value at `path`, if it is there.
+// Returns the value at `path`, if there is one.
 Result<std::optional<Json>> FindEntry(std::string_view text, SettingsForm form, const Path& path,
                                       std::string_view file);
-// With `value` at `path`; objects on the way are made where they are missing. Of TOML an object of
+// Sets `value` at `path` and creates missing objects on the way. In TOML the value is an object of
 // texts and lists of texts.
 Result<std::string> SetEntry(std::string_view text, SettingsForm form, const Path& path,
                              const Json& value, std::string_view file);
-// Without `path`; the text as it is where it is not there.
+// Removes `path`; returns the text unchanged if `path` is not there.
 Result<std::string> RemoveEntry(std::string_view text, SettingsForm form, const Path& path,
                                 std::string_view file);
-// JSON alone: with `value` behind the last element of the list at `path`, which is made where it is
-// missing.
+// JSON only: appends `value` to the list at `path`, which is created if missing.
 Result<std::string> AppendElement(std::string_view text, const Path& path, const Json& value,
                                   std::string_view file);
-// JSON alone: without the elements of the list at `path` that hold `mark` in their bytes.
+// JSON only: removes the elements of the list at `path` whose bytes contain `mark`.
 Result<std::string> RemoveElements(std::string_view text, const Path& path, std::string_view mark,
                                    std::string_view file);
 

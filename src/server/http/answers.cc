@@ -30,11 +30,11 @@ using assembly::Role;
 
 constexpr std::string_view kEngine = "dossier", kEngineWith = "dossier/";
 constexpr std::chrono::hours kAnyTime{24 * 365};
-constexpr std::int64_t kLeastMoved = 1'000;  // tokens; shorter parts stay whatever is too long
+constexpr std::int64_t kLeastMoved = 1'000;  // tokens; shorter parts are never moved
 constexpr int kToolRounds = 20;
 constexpr double kNano = 1e9;
 
-// What the server adds to a client's tools where a request is too long for one call.
+// The tools that the server adds to a client's if a request is too long for one call.
 struct ServerTool {
   std::string_view name, operation;
 };
@@ -70,7 +70,7 @@ JsonArray ToolCallsJson(const std::vector<model::ToolCall>& calls) {
   return list;
 }
 
-// The operation's own tool, without the argument that the server fills in.
+// The tool of an operation, without the argument that the server fills in.
 assembly::ToolSpec SpecOf(const ServerTool& tool) {
   const Operation* operation = FindOperation(tool.operation);
   assembly::ToolSpec spec{.name = std::string(tool.name),
@@ -99,7 +99,7 @@ std::string LastUserText(const assembly::Messages& messages) {
   return {};
 }
 
-// Whether `block` is the only text of what the user said last that still stands there.
+// Returns true if `block` is the only remaining text of what the user said last.
 bool IsLastOfQuestion(const assembly::Messages& messages, const Block* block,
                       const std::set<const Block*>& moved) {
   const auto last = std::find_if(messages.turns.rbegin(), messages.turns.rend(),
@@ -114,9 +114,9 @@ bool IsLastOfQuestion(const assembly::Messages& messages, const Block* block,
   return within;
 }
 
-// The images of a request, for code to show to a model. An address is for the provider of a model
-// that is called as it is; here nobody fetches one, since this machine may reach what the client
-// cannot.
+// The images of a request, for code to show to a model. An image's URL is only for the provider of
+// a model that is called directly; the server never fetches one, since this machine may reach what
+// the client cannot.
 Result<std::vector<ask::Medium>> MediaOf(const ChatRequest& request, const CancelToken& cancel) {
   std::vector<ask::Medium> media;
   for (const assembly::Turn& turn : request.messages.turns) {
@@ -164,7 +164,7 @@ std::int64_t RoomOf(const driver::BoundModel& model, const ChatRequest& request)
   return capability.window - reply;
 }
 
-// Of a run without an answer: the limit that ended it, or else what failed.
+// For a run without an answer: the limit that ended it, or else what failed.
 tl::unexpected<Error> NoAnswer(std::string_view run, const JsonObject& told) {
   const Json* error = Find(told, "error");
   const std::string why = error ? ": " + TextAt(*error, "message") : "";
@@ -184,7 +184,7 @@ tl::unexpected<Error> NoAnswer(std::string_view run, const JsonObject& told) {
   return MakeError(code, "run {} has no answer ({}){}", run, TextAt(told, "status"), why);
 }
 
-// Moves the longest parts of what users said until the rest has room. False: it never has.
+// Moves the longest parts of what users said until the rest fits. Returns false if it cannot fit.
 bool MoveUntilItFits(ChatRequest& request, const tokens::Counter& counter, std::int64_t room) {
   std::int64_t size = CountMessages(request.messages, counter);
   std::set<const Block*> moved;
@@ -219,7 +219,7 @@ bool MoveUntilItFits(ChatRequest& request, const tokens::Counter& counter, std::
 
 }  // namespace
 
-// Calls of one model with the client's own messages, and those of the server's tools between.
+// Calls one model with the client's messages, and those of the server's tools in between.
 class Answers::DirectCall final : public ask::EventSink {
  public:
   DirectCall(Workspace& workspace, const driver::BoundModel& model, const ChatRequest& request,
@@ -282,7 +282,7 @@ class Answers::DirectCall final : public ask::EventSink {
   model::LedgerLimits Limits() const {
     const std::int64_t calls = workspace_.options().max_calls;
     model::LedgerLimits limits{.calls = std::min(calls, request_.max_calls.value_or(calls))};
-    const auto& most = request_.max_usd;  // within that of the server
+    const auto& most = request_.max_usd;  // within the server's limit
     if (most) limits.nano_usd = model::NanoUsdLimit(*most);
     if (request_.max_time_s) {
       limits.deadline =
@@ -325,9 +325,9 @@ class Answers::DirectCall final : public ask::EventSink {
     }
   }
 
-  // A reply that does not fit the schema that was asked for is told so: few servers hold to one. As
-  // often as `ask --repair` does by itself the model may mend it. True: `messages` ask for that;
-  // else `answered` is as good as it gets. Errors: kSchema where only what fits is wanted.
+  // Few providers enforce a schema, so the model is told if its reply does not fit. It may repair
+  // it as often as `ask --repair` does by default. True: `messages` ask for a repair; else
+  // `answered` is final. Errors: kSchema if only a fitting reply is wanted.
   Result<bool> AskForRepair(const model::Reply& reply, assembly::Messages* messages,
                             Answered* answered) {
     if (!request_.schema || !answered->tool_calls.empty()) return false;
@@ -336,7 +336,7 @@ class Answers::DirectCall final : public ask::EventSink {
     DOSSIER_ASSIGN_OR_RETURN(const std::string complaint,
                              ask::RequireSchema(schema).complaint(&found, cancel_));
     if (complaint.empty()) answered->text = std::move(found.text);
-    const bool whole = answered->finish == "stop";  // more room is what a cut one needs
+    const bool whole = answered->finish == "stop";  // a cut one needs more tokens instead
     if (complaint.empty() || !whole) return false;
     if (repairs_ > 0 || request_.strict) {
       log_.Add(0, "answer.refused", {{"gate", ask::kFormGate}, {"reason", complaint}});
@@ -398,8 +398,8 @@ class Answers::DirectCall final : public ask::EventSink {
               {"messages", log_.Messages(messages)},
               {"tokens", sent.estimated_tokens}});
     driver::CallHooks hooks;
-    // With tools of the server a text may be one that leads to a call; it is sent when it is known.
-    // So is one that may have to be mended.
+    // With server tools, a text may precede a tool call, so it is sent only when that is known. The
+    // same holds for a text that may have to be repaired.
     if (watch_.on_text && context_.empty() && !request_.schema) {
       hooks.on_delta = [this](std::string_view delta, std::string_view) { watch_.on_text(delta); };
     }
@@ -409,7 +409,7 @@ class Answers::DirectCall final : public ask::EventSink {
                {{"turn", turns_},
                 {"kind", ErrorName(called.reply.error().code)},
                 {"message", called.reply.error().message}});
-      // The provider refused what the client sent, and would again.
+      // The provider refused the client's request, and would do so again.
       if (called.reply.error().code == ErrorCode::kFailed) {
         return MakeError(ErrorCode::kInvalidArgument, "{}", called.reply.error().message);
       }
@@ -433,7 +433,7 @@ class Answers::DirectCall final : public ask::EventSink {
   Workspace& workspace_;
   const driver::BoundModel& model_;
   const ChatRequest& request_;
-  const std::string context_;  // of what was moved; "": nothing was
+  const std::string context_;  // of the moved parts; "": nothing was moved
   const AnswerWatch& watch_;
   const CancelToken& cancel_;
   ask::AskLog log_;
@@ -450,7 +450,7 @@ Result<std::string> Answers::OpenDocuments(const ChatRequest& request, const Can
     DOSSIER_ASSIGN_OR_RETURN(const auto more, workspace_.contexts().SourcesOf(id));
     sources.insert(sources.end(), more.begin(), more.end());
   }
-  std::map<std::string, std::string> uploads;  // what they are known by, by their paths
+  std::map<std::string, std::string> uploads;  // path -> name shown
   for (const RequestDocument& document : request.documents) {
     if (document.path.empty()) {
       sources.push_back({.path = {}, .text = document.text, .name = document.name, .notes = {}});
@@ -465,10 +465,10 @@ Result<std::string> Answers::OpenDocuments(const ChatRequest& request, const Can
       sources.push_back({.path = document.path, .text = {}, .name = {}, .notes = {}});
     }
   }
-  // The engine describes what it is given, and something is always given.
+  // The engine describes its context, so it always gets one.
   if (sources.empty())
     sources.push_back({.path = {}, .text = "", .name = "empty.txt", .notes = {}});
-  // Judged by where a file really lies once it is open: it may be another one than was admitted.
+  // Judged by the open file's real location: it may not be the file that was admitted.
   ask::ContextOptions how;
   how.open = [this, uploads](const std::string& path) -> Result<UniqueFd> {
     const auto upload = uploads.find(path);
@@ -553,7 +553,7 @@ Result<Answered> Answers::Answer(ChatRequest request, const AnswerWatch& watch,
     return code == ErrorCode::kCancelled || code == ErrorCode::kRefused;
   };
   if (!opened_model && !name.empty() && !told(opened_model.error().code)) {
-    // Why it cannot be reached is for whoever runs the server, not for its clients.
+    // The cause is for the server's operator, not for its clients.
     return MakeError(ErrorCode::kConfig,
                      "this server has no model {}; GET /v1/models lists those it has", name);
   }
@@ -587,7 +587,7 @@ Result<Answered> Answers::Answer(ChatRequest request, const AnswerWatch& watch,
   return CallDirectly(std::move(request), model->root, std::move(context), watch, cancel);
 }
 
-// Within the sums of the server: of an answer, and of a day.
+// Lowers the limits to the server's: per answer, and per day.
 Result<Answered> Answers::CallDirectly(ChatRequest request, const driver::BoundModel& model,
                                        std::string context, const AnswerWatch& watch,
                                        const CancelToken& cancel) {

@@ -32,7 +32,7 @@ class Completion {
   }
 
   void Work() {
-    opened_.get_future().wait();  // else the answer could be complete before its head is sent
+    opened_.get_future().wait();  // else the answer could complete before its head is sent
     AnswerWatch watch;
     bool told = false;
     if (request_.streamed) {
@@ -95,7 +95,7 @@ void Answer(const Shared& shared, const std::shared_ptr<Call>& call) {
   taken ? completion->Open() : call->FailBusy();
 }
 
-// A request may be long: it is read beside the listener, and only if it may be answered.
+// A request may be long, so it is parsed outside the listener's threads, and only if admitted.
 void Complete(const Shared& shared, const std::shared_ptr<Call>& call) {
   if (shared.front.work().full()) return call->FailBusy();
   call->Later([shared, call] { Answer(shared, call); });
@@ -241,7 +241,7 @@ Result<Answered> Answering::Make(ChatRequest request, const AnswerWatch& watch) 
     shared_.front.metrics().AddSum(owner, "cost_nano_usd_total", {}, usd * 1e9);
   };
   auto answered = Answers(shared_.workspace).Answer(std::move(request), seen, cancel_);
-  // What was refused cost nothing; what a run that was cancelled took is not known here.
+  // A refused request cost nothing; the cost of a cancelled run is not known here.
   if (!answered && !settled && !cancel_.cancelled()) money.Settle(0);
   Metrics& metrics = shared_.front.metrics();
   const std::string status = answered              ? TextAt(answered->dossier, "status")

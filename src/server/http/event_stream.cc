@@ -6,7 +6,7 @@
 namespace dossier::server {
 namespace {
 
-constexpr Millis kLook{100};                    // how soon a client that left is noticed
+constexpr Millis kLook{100};                    // poll interval for clients that left
 constexpr std::size_t kMostWaiting = 1u << 20;  // bytes
 
 }  // namespace
@@ -77,7 +77,7 @@ void EventStream::Reply(HttpResponse response) {
   {
     const std::lock_guard lock(mutex_);
     if (state_ != State::kWatching) return;
-    state_ = State::kDone;  // from here on nobody else touches the exchange
+    state_ = State::kDone;  // from here on nobody else uses the exchange
   }
   exchange_->Reply(std::move(response));
 }

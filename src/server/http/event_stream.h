@@ -1,5 +1,5 @@
-// Sends events to a client while work goes on. Each open stream has a thread of its own, so that a
-// slow reader never holds up the work, and knows whether its client is still there.
+// Sends events to a client while work goes on. Each open stream has its own thread, so a slow
+// reader never delays the work; the stream also notices when its client leaves.
 //
 //   EventStream stream(exchange, {.heartbeat = 5s, .comment = [&] { return progress(); },
 //                                 .on_gone = [&] { source.Cancel("the client is gone"); }});
@@ -7,11 +7,10 @@
 //   stream.Push("data: {}\n\n");
 //   stream.Close();                      // sends what is left, ends the response
 //
-// A stream that is never opened only watches the client: whoever has it replies through `Reply`.
-// Comments are left out while more than 1 MiB waits for the reader; what was pushed is not, so
-// whoever has much to push calls WaitForRoom in between. A client that no thread can be had for
-// gets 503.
-// Thread-safety: all methods from any thread; the destructor from one, after the others.
+// A stream that is never opened only watches the client; its owner answers with `Reply`. Comments
+// are dropped while more than 1 MiB waits for the reader; pushed text is not, so call WaitForRoom
+// between large pushes. If no thread can be started for a client, it gets 503. Thread-safety: all
+// methods from any thread; the destructor from one thread, after all others.
 
 #ifndef DOSSIER_SERVER_HTTP_EVENT_STREAM_H_
 #define DOSSIER_SERVER_HTTP_EVENT_STREAM_H_
@@ -30,23 +29,23 @@
 namespace dossier::server {
 
 struct EventStreamOptions {
-  Millis heartbeat{5'000};               // silence after which a comment is sent
+  Millis heartbeat{5'000};               // a comment is sent after this silence
   std::function<std::string()> comment;  // ": turn 3/30, 41 calls"; may be empty
-  std::function<void()> on_gone;         // once, on a thread of the stream's; may be empty
-  Ticker* ticker = nullptr;              // looks after the client until the stream is opened
+  std::function<void()> on_gone;         // called once, on a thread of the stream; may be empty
+  Ticker* ticker = nullptr;              // watches the client until the stream is opened
 };
 
 class EventStream {
  public:
   EventStream(std::shared_ptr<HttpExchange> exchange, EventStreamOptions options);
-  ~EventStream();  // cuts what was opened and not closed
+  ~EventStream();  // aborts a stream that was opened and not closed
 
   void Open(HttpHeaders headers, int status = 200);
   void Push(std::string text);
-  // Until at most 1 MiB waits for the reader, or the client is gone.
+  // Waits until at most 1 MiB waits for the reader, or the client is gone.
   void WaitForRoom();
   void Close();
-  // Instead of Open: the whole response, from the thread that calls.
+  // Instead of Open: sends the whole response on the calling thread.
   void Reply(HttpResponse response);
   bool gone() const;
 

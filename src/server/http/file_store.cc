@@ -40,7 +40,7 @@ std::string Parameter(std::string_view header, std::string_view name) {
   return {};
 }
 
-// What a document may be called: the last part of a path, without signs of control.
+// Makes a safe document name: the last part of a path, without control characters.
 std::string CleanName(std::string_view given) {
   const std::size_t slash = given.find_last_of("/\\");
   std::string name(slash == given.npos ? given : given.substr(slash + 1));
@@ -49,7 +49,7 @@ std::string CleanName(std::string_view given) {
   return name.substr(0, utf8::FloorBoundary(name, 200));
 }
 
-// Where the next delimiter begins: the line itself, not one that only begins like it.
+// Finds the next delimiter: the whole line, not one that only begins like it.
 std::size_t FindDelimiter(std::string_view text, const std::string& line, std::size_t from) {
   const std::string wanted = "\r\n" + line;
   for (std::size_t at = text.find(wanted, from); at != text.npos; at = text.find(wanted, at + 1)) {
@@ -212,7 +212,7 @@ void FileStore::SweepLocked() {
        at.increment(error)) {
     if (at->path().extension() != ".json") continue;
     const auto file = ReadRecord(at->path().string());
-    if (!file) return;  // nobody knows what bytes it has
+    if (!file) return;  // its bytes are unknown
     if (file->expires > swept_) {
       named.insert(file->sha256);
     } else {
@@ -220,7 +220,7 @@ void FileStore::SweepLocked() {
     }
   }
   if (error) return;
-  // The content store puts a body into a folder within that of all.
+  // The content store keeps bodies in subfolders.
   const fs::path bodies = fs::path(content_.PathOf(Sha256Hex(""))).parent_path().parent_path();
   for (fs::recursive_directory_iterator at(bodies, error); !error && at != end;
        at.increment(error)) {

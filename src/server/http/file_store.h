@@ -1,12 +1,12 @@
-// Files that clients upload, to be named in later requests: POST and GET /v1/files.
+// Files that clients upload and name in later requests: POST and GET /v1/files.
 //
 //   FileStore files(folder, content, clock);
 //   DOSSIER_ASSIGN_OR_RETURN(StoredFile file, files.Add("ann", upload));
 //   DOSSIER_ASSIGN_OR_RETURN(const StoredFile again, files.Find("ann", file.id));
 //
 // On disk: FOLDER/OWNER/file-….json, one object each; the bytes are in the content store, equal
-// ones once. A file belongs to the key that sent it: for another it is not there. It is gone after
-// its time (30 days). Bytes stay as long as a file has them; FOLDER.lock guards both. Errors:
+// bytes once. A file belongs to the key that uploaded it; other keys get kNotFound. A file expires
+// after 30 days; its bytes stay while any file refers to them. FOLDER.lock guards both. Errors:
 // kNotFound; kIo, with nothing half-stored; kLocked. Thread-safety: all methods from any thread and
 // process.
 
@@ -34,7 +34,7 @@ struct StoredFile {
   std::uint64_t bytes = 0;
   std::int64_t created = 0, expires = 0;  // seconds since 1970
 
-  JsonObject ToJson() const;  // as OpenAI writes it
+  JsonObject ToJson() const;  // in OpenAI's format
 };
 
 // One part of a multipart body.
@@ -42,7 +42,7 @@ struct FormPart {
   std::string name, filename;
   std::string_view value;
 };
-// The parts of a body, RFC 7578. `type`: its Content-Type. Errors: kInvalidArgument.
+// Parses a body into its parts, RFC 7578. `type`: its Content-Type. Errors: kInvalidArgument.
 Result<std::vector<FormPart>> ReadForm(std::string_view body, std::string_view type);
 
 class FileStore {
@@ -54,8 +54,8 @@ class FileStore {
   Result<StoredFile> Find(std::string_view owner, std::string_view id) const;
   std::vector<StoredFile> List(std::string_view owner) const;  // newest first
   Status Remove(std::string_view owner, std::string_view id);
-  // Removes the files whose time is over, and all bytes that no file has, as far as that succeeds.
-  // Add does it now and then.
+  // Removes expired files, and all bytes that no file refers to, as far as possible. Add calls it
+  // now and then.
   void Sweep();
   std::string PathOf(const StoredFile& file) const { return content_.PathOf(file.sha256); }
 
@@ -70,7 +70,7 @@ class FileStore {
   const std::string folder_;
   store::ContentStore& content_;
   const std::shared_ptr<const Clock> clock_;
-  std::atomic<std::int64_t> swept_ = 0;  // when
+  std::atomic<std::int64_t> swept_ = 0;  // time of the last sweep
 };
 
 }  // namespace dossier::server

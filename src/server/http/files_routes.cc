@@ -15,7 +15,7 @@ namespace {
 void Upload(const Shared& shared, const std::shared_ptr<Call>& call) {
   const std::string path = call->request().body_file;
   const auto map = MappedFile::Open(path);
-  unlink(path.c_str());  // the map keeps it
+  unlink(path.c_str());  // the mapping keeps the content
   if (!map) return call->Fail(map.error());
   const auto form = ReadForm(map->bytes(), call->request().Header("content-type"));
   if (!form) return call->Fail(form.error());
@@ -47,7 +47,7 @@ void Content(const Shared& shared, const std::shared_ptr<Call>& call) {
   if (!map) return call->Fail(map.error());
   constexpr std::size_t kPiece = 1u << 18;
   HttpExchange& exchange = *call->exchange();
-  // Never as a page: it is somebody's file.
+  // Never served as a page, because it is untrusted content.
   exchange.SendHead(200, call->Answering(200, {{"Content-Type", "application/octet-stream"},
                                                {"Content-Disposition", "attachment"}}));
   for (std::string_view rest = map->bytes(); !rest.empty();

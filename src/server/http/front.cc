@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kMostFailures = 10;  // of keys, a minute, from all clients
 constexpr std::size_t kJsonDepth = 128;
-// Bytes of a body that nobody reads: some clients send one with each request.
+// Bytes of an unused body that are accepted: some clients send one with each request.
 constexpr std::uint64_t kMostUnread = 16u << 10;
 constexpr WorkLimits kLooks{.running = 16, .waiting = 256};
 constexpr std::string_view kLocalHosts[] = {"localhost", "127.0.0.1", "[::1]"};
@@ -33,7 +33,7 @@ std::map<std::string, std::string> QueryOf(std::string_view text) {
   return out;
 }
 
-// The parts of `path` that stand for {…} in `pattern`; unset if it is another address.
+// Returns the parts of `path` that match {…} in `pattern`; unset if the route does not match.
 std::optional<std::vector<std::string>> Match(std::string_view pattern, std::string_view path) {
   const auto wanted = Split(pattern, '/'), given = Split(path, '/');
   if (wanted.size() != given.size()) return {};
@@ -49,7 +49,7 @@ std::optional<std::vector<std::string>> Match(std::string_view pattern, std::str
   return parts;
 }
 
-// The name of "HOST:PORT", in lower case.
+// Returns the host of "HOST:PORT" in lower case.
 std::string HostName(std::string_view host) {
   const std::size_t colon = host.rfind(':');
   const std::size_t bracket = host.rfind(']');
@@ -189,7 +189,7 @@ HttpResponse Front::Refuse(const HttpRequest& request, int status, std::string_v
           .body = ToJson(ErrorJson(message, type, nullptr, Json(code)))};
 }
 
-// A page of another site can send requests here, under a name that it points at this machine.
+// DNS rebinding: a foreign page can send requests here, under a name that points at this machine.
 std::optional<HttpResponse> Front::CheckSource(const HttpRequest& request) const {
   const std::string_view given = request.Header("host");
   const bool plain = std::ranges::all_of(given, [](char c) {
@@ -207,7 +207,7 @@ std::optional<HttpResponse> Front::CheckSource(const HttpRequest& request) const
   if (origin.empty() || std::ranges::find(setting_.origins, origin) != setting_.origins.end()) {
     return {};
   }
-  // The viewer's own page names the address that it came from.
+  // The viewer's own page sends its own origin.
   if (origin == "http://" + std::string(request.Header("host"))) return {};
   return Refuse(request, 403,
                 "pages of this origin may not ask; start the server with --allow-origin ORIGIN",
@@ -224,7 +224,7 @@ std::optional<HttpResponse> Front::CheckKey(const HttpRequest& request, const Ro
   const auto now = setting_.clock->Now();
   const std::string_view given = request.Header("authorization");
   const std::optional<ServerKey> found = setting_.keys->Find(given);
-  // A right key is never locked out by others' wrong ones.
+  // A valid key is never locked out by the failures of others.
   if (!found) {
     if (failures_.Counted("keys", now) >= kMostFailures) {
       return Refuse(request, 429, "too many wrong keys; wait a minute", "too_many_failures",
@@ -280,7 +280,7 @@ HttpAdmission Front::Admit(const HttpRequest& head) {
   const bool has_body =
       (!length.empty() && length != "0") || !head.Header("transfer-encoding").empty();
   if (!has_body) return out;
-  // No body is taken from somebody who may not send it.
+  // Does not accept a body from a client that may not send it.
   Judged judged = Judge(head);
   if (judged.refusal) return {.refusal = std::move(judged.refusal)};
   const Route& route = *judged.found.route;
@@ -294,7 +294,7 @@ HttpAdmission Front::Admit(const HttpRequest& head) {
 }
 
 void Front::Handle(std::shared_ptr<HttpExchange> exchange) {
-  // What was uploaded goes with the call, or with the refusal.
+  // The uploaded file is removed with the call, or with the refusal.
   struct Upload {
     std::string path;
     ~Upload() {

@@ -1,11 +1,10 @@
-// The parts that all addresses of the server share: access, forms of requests, rate limits, errors.
+// What all routes of the server share: access checks, request parsing, rate limits, errors.
 //
 //   Front front(setting, {{"GET", "/v1/models", Scope::kRead, [&](Call& call) { … }}});
 //   front.Handle(exchange);                  // finds the route, checks, calls its handler
 //
-// A handler runs on the listener's threads and must not block: what takes time goes through
-// `Call::Later` or, if it is a run, `Call::Queue`, which are bounded, and answers through the call
-// that it keeps.
+// A handler runs on the listener's threads and must not block: slow work goes through `Call::Later`
+// or, for a run, `Call::Queue` (both bounded), and answers through the call, which it keeps.
 // Thread-safety: Handle and Admit from any thread. A Call has one owner at a time.
 
 #ifndef DOSSIER_SERVER_HTTP_FRONT_H_
@@ -31,35 +30,35 @@ namespace dossier::server {
 
 class Front;
 
-// One request on its way to its answer. Answered once; left without an answer, it is a 500.
+// One request and its answer. It is answered once; if nobody answers it, it gets a 500.
 class Call {
  public:
   Call(Front& front, std::shared_ptr<HttpExchange> exchange, std::string route, ServerKey key,
        std::vector<std::string> parts, std::map<std::string, std::string> query);
-  ~Call();  // removes what was uploaded with it
+  ~Call();  // removes its uploaded body
 
   const HttpRequest& request() const { return exchange_->request(); }
   const std::shared_ptr<HttpExchange>& exchange() const { return exchange_; }
   const ServerKey& key() const { return key_; }
-  const std::string& id() const { return id_; }  // of X-Request-Id
-  // What stands for the nth {…} of the route.
+  const std::string& id() const { return id_; }  // for the header X-Request-Id
+  // The value of the nth {…} of the route.
   const std::string& part(std::size_t n) const { return parts_[n]; }
   const std::vector<std::string>& parts() const { return parts_; }
-  std::string Query(const std::string& name) const;  // "": it is not there
-  // The body. Errors: kInvalidArgument, with the place.
+  std::string Query(const std::string& name) const;  // "" if absent
+  // Parses the body. Errors: kInvalidArgument, with the place.
   Result<Json> Body() const;
 
   void Reply(int status, const Json& body, HttpHeaders headers = {});
   void ReplyText(int status, std::string type, std::string body, HttpHeaders headers = {});
   void Fail(const Error& error);
   void Fail(int status, std::string_view message, std::string_view code, Json param = nullptr);
-  void FailBusy();  // there is no place for another run
-  // Headers that every response has, and the note in the metrics: for what is sent otherwise.
+  void FailBusy();  // the queue of runs is full
+  // Returns the common response headers and counts the response in the metrics: for responses that
+  // are not sent by this class.
   HttpHeaders Answering(int status, HttpHeaders headers);
-  // Does what is soon done beside the listener; where there is no place for it, the call is told
-  // so.
+  // Does short work outside the listener's threads; if the queue is full, the call is answered so.
   void Later(std::function<void()> work);
-  // The same in the queue of runs: the work ends with its run.
+  // The same in the queue of runs: `work` returns when its run has ended.
   void Queue(std::function<void()> work);
 
  private:
@@ -76,16 +75,16 @@ class Call {
 
 struct Route {
   std::string method, pattern;  // "/v1/files/{id}/content"
-  std::optional<Scope> scope;   // unset: nobody needs a key
+  std::optional<Scope> scope;   // unset: no key is needed
   std::function<void(std::shared_ptr<Call>)> handler;
-  // Where the body is kept instead of in memory; may be empty.
+  // Returns the file for the body instead of memory; may be empty.
   std::function<std::string()> body_file;
 };
 
 struct FrontSetting {
-  std::optional<KeyRing> keys;       // unset: nobody needs a key (--no-auth)
-  std::vector<std::string> hosts;    // allowed beside those of this machine
-  std::vector<std::string> origins;  // of pages of others that may ask
+  std::optional<KeyRing> keys;       // unset: no key is needed (--no-auth)
+  std::vector<std::string> hosts;    // allowed in addition to this machine's
+  std::vector<std::string> origins;  // of foreign pages that may send requests
   int port = 0;                      // set once it is known
   std::uint64_t max_body = 64u << 20, max_upload = 8ull << 30;  // bytes
   WorkLimits work;
@@ -97,7 +96,7 @@ class Front {
   explicit Front(FrontSetting setting);
 
   void Add(std::vector<Route> routes);
-  HttpAdmission Admit(const HttpRequest& head);  // for the listener: before a body is read
+  HttpAdmission Admit(const HttpRequest& head);  // for the listener, before a body is read
   void Handle(std::shared_ptr<HttpExchange> exchange);
 
   Metrics& metrics() { return metrics_; }
@@ -130,7 +129,7 @@ class Front {
   std::vector<Route> routes_;
   Metrics metrics_;
   MinuteLimit failures_, requests_;
-  // Last: they end before what their work uses. Who only looks waits for no run.
+  // Last: destroyed before what their work uses. Read-only calls (looks_) do not wait for runs.
   WorkQueue looks_, work_;
 
   friend class Call;

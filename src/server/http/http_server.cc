@@ -24,7 +24,7 @@ Result<FrontSetting> SettingOf(const ServeOptions& options, std::string* drawn) 
                        .max_upload = options.max_upload,
                        .work = options.work,
                        .clock = options.workspace.clock};
-  // No page of another site has an address for a name.
+  // No foreign page has an IP address as its name.
   setting.hosts.push_back(options.address.url().substr(std::string_view("http://").size()));
   const bool local = options.address.is_loopback();
   if (options.auth == ServeOptions::Auth::kNone) {
@@ -50,8 +50,7 @@ Result<FrontSetting> SettingOf(const ServeOptions& options, std::string* drawn) 
   return setting;
 }
 
-// What was being uploaded when a server was killed. Another server of this user may be taking the
-// young ones.
+// Removes uploads left by a killed server. Young ones may belong to another server of this user.
 void RemoveLeftUploads(const std::string& folder) {
   constexpr std::chrono::hours kLeft{1};
   std::error_code error;
@@ -61,7 +60,7 @@ void RemoveLeftUploads(const std::string& folder) {
   }
 }
 
-// What stands at the addresses of a server that only takes runs for others.
+// The reply at the routes of a server that only queues runs for others.
 std::vector<Route> NoAnswers() {
   std::vector<Route> routes;
   for (const char* address : {"/v1/chat/completions", "/v1/responses"}) {
@@ -90,8 +89,8 @@ class HttpServer::Impl {
     }
     const bool answers = options_.answers == ServeOptions::Answers::kRequests;
     if (const Status model = answers ? workspace_->CheckModel() : Status(); !model) {
-      // Whoever named one meant it; without any model the runs can still be looked at. A worker
-      // would take those of others.
+      // A model that was named must work; without any model, the runs can still be viewed. A worker
+      // without one would take runs from others.
       if (!options_.workspace.model.model.empty()) return tl::unexpected(model.error());
       if (store_) {
         return MakeError(model.error().code,
@@ -104,7 +103,7 @@ class HttpServer::Impl {
     const std::string folder = workspace_->options().data_folder + "/server";
     DOSSIER_RETURN_IF_ERROR(MakeFolders(folder + "/uploads", 0700));
     RemoveLeftUploads(folder + "/uploads");
-    // A store of their own: what no run needs goes from that of the journal.
+    // A separate store, as pruning removes from the journal's store what no run needs.
     DOSSIER_ASSIGN_OR_RETURN(bodies_, store::ContentStore::Open(folder + "/bodies"));
     files_.emplace(folder + "/files", *bodies_, options_.workspace.clock);
     files_->Sweep();
@@ -153,7 +152,7 @@ class HttpServer::Impl {
     draining_.Cancel("the server ends");
     const std::uint64_t id = at_once.OnCancel([this] { stopping_.Cancel("the server ends"); });
     if (!front_->work().Drain(options_.drain)) stopping_.Cancel("the server ends");
-    // What is interrupted comes to its end by itself, and says so to its client.
+    // Interrupted work ends by itself, and tells its client.
     front_->work().Drain(options_.drain);
     at_once.Forget(id);
     if (worker.joinable()) worker.join();
@@ -168,7 +167,7 @@ class HttpServer::Impl {
   }
 
  private:
-  // Until the server drains. Fails only at its beginning.
+  // Works until the server drains. Fails only at its start.
   Status Work() {
     DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, workspace_->Config());
     const WorkerOptions options{.store = options_.store,

@@ -1,16 +1,16 @@
-// `dossier serve`: OpenAI's chat completions, responses and files over our engine, an API of runs,
-// and a page that shows them.
+// The server of `dossier serve`: OpenAI's chat completions, responses and files on our engine, an
+// API of runs, and a page that shows them.
 //
 //   HttpServer server;
 //   DOSSIER_ASSIGN_OR_RETURN(const Address address, server.Listen(std::move(options)));
 //   Say(address.url);
 //   DOSSIER_RETURN_IF_ERROR(server.Run(cancel, at_once));   // returns drained
 //
-// Over a shared store Run also fails as RunWorker does, where no run can be taken on this machine.
+// Over a shared store, Run also fails as RunWorker does if this machine cannot take runs.
 //
-// Errors: kNetwork (address and port), kRefused (an address beyond this machine without keys, a key
-// file that others may read), kConfig; those of Workspace::CheckModel for a model that was named.
-// Thread-safety: one owner; requests are served by its threads.
+// Errors: kNetwork (address and port), kRefused (an address that other machines reach, without
+// keys; a key file that others may read), kConfig; those of Workspace::CheckModel for a named
+// model. Thread-safety: one owner; its own threads serve requests.
 
 #ifndef DOSSIER_SERVER_HTTP_HTTP_SERVER_H_
 #define DOSSIER_SERVER_HTTP_HTTP_SERVER_H_
@@ -33,30 +33,30 @@ namespace dossier::server {
 
 struct ServeOptions {
   ListenAddress address{.port = 8780};
-  std::string keys_file;  // "": one key, drawn at each start
+  std::string keys_file;  // "": one key, generated at each start
   enum class Auth : std::uint8_t { kKeys, kNone } auth = Auth::kKeys;
   std::uint64_t max_body = 64u << 20, max_upload = 8ull << 30;  // bytes
   WorkLimits work;
   std::int64_t inline_tokens = 16'384;  // a longer part of a message becomes a document
   Millis heartbeat{5'000}, drain{30'000};
   std::vector<std::string> origins, hosts;
-  std::string local_paths;  // folder whose files a client may name; "": none
+  std::string local_paths;  // folder whose files clients may name; "": none
   enum class Viewer : std::uint8_t { kShown, kNone } viewer = Viewer::kShown;
-  // postgresql://…: the runs of the API are those of this store, and this server takes runs of its
-  // queue as a worker does; "": they are this user's own.
+  // postgresql://…: the API shows the runs of this store, and this server also works on its queue
+  // like a worker. "": the API shows the user's own runs.
   std::string store;
-  std::string cache_folder;  // of the worker
-  // kNothing: it answers no request by a model and takes no run: workers elsewhere do.
+  std::string cache_folder;  // the worker's cache folder
+  // kNothing: this server calls no model and takes no run; workers elsewhere do.
   enum class Answers : std::uint8_t { kRequests, kNothing } answers = Answers::kRequests;
-  std::function<void(std::string_view line)> say;  // from any thread; of the worker
+  std::function<void(std::string_view line)> say;  // messages of the worker, from any thread
   std::string version;
   WorkspaceOptions workspace;
 };
 
 struct Address {
   std::string url;      // "http://127.0.0.1:8780"
-  std::string key;      // that was drawn; "": keys come from a file, or none is needed
-  std::string warning;  // for whoever started it; "": none
+  std::string key;      // the generated key; "": keys come from a file or are not needed
+  std::string warning;  // for the person who started it; "": none
 };
 
 class HttpServer {
@@ -65,8 +65,8 @@ class HttpServer {
   ~HttpServer();
 
   Result<Address> Listen(ServeOptions options);
-  // Serves until `stop`, then lets what runs come to its end for ServeOptions::drain, or until
-  // `at_once`; the rest is interrupted, and can be resumed.
+  // Serves until `stop`, then lets running runs finish for ServeOptions::drain or until `at_once`;
+  // the rest is interrupted and can be resumed.
   Status Run(const CancelToken& stop, const CancelToken& at_once);
 
  private:

@@ -10,7 +10,7 @@ namespace dossier::server {
 namespace {
 
 constexpr std::size_t kMostForms = 100;
-// Upper ends of the buckets, in seconds: from a reply out of a file to a run of ten minutes.
+// Upper bounds of the buckets in seconds: from a cached reply to a run of ten minutes.
 constexpr double kBuckets[] = {0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600};
 constexpr std::string_view kTypes[] = {"counter", "gauge", "histogram"};
 

@@ -8,12 +8,12 @@
 namespace dossier::server {
 namespace {
 
-// By the exit codes of the program (docs/formats/json.md): one table for both.
+// Derived from the exit codes of the program (docs/formats/json.md), so there is one table.
 struct StatusRow {
   int exit, status;
   std::string_view type;
 };
-// A limit that was met is the client's to raise: 5xx and 429 would be tried again, and paid again.
+// The client must raise an exceeded limit; 5xx and 429 would be retried, and paid for again.
 constexpr StatusRow kStatuses[] = {
     {2, 400, "invalid_request_error"}, {3, 400, "invalid_request_error"},
     {9, 400, "invalid_request_error"}, {4, 404, "invalid_request_error"},
@@ -22,7 +22,7 @@ constexpr StatusRow kStatuses[] = {
     {5, 502, "upstream_error"},        {8, 502, "upstream_error"},
     {10, 402, "limit_error"},          {16, 409, "invalid_request_error"}};
 
-// What fails on the side of the server, though the program ends with the code of the user's fault.
+// Failures of the server for which the program uses the exit code of a user's fault.
 constexpr StatusRow kDiskFailed{4, 500, "server_error"}, kMissingHere{12, 503, "server_error"};
 
 const StatusRow* RowOf(ErrorCode code) {
@@ -109,7 +109,7 @@ int HttpStatusOf(ErrorCode code) {
 
 HttpHeaders AgainHeaders(ErrorCode code) {
   if (code == ErrorCode::kRateLimited) return {{"Retry-After", "5"}};
-  // Another server, or a disk with room again, may do it.
+  // A retry on another server, or after freeing disk space, may succeed.
   const bool here = code == ErrorCode::kIo || code == ErrorCode::kUnavailable;
   if (HttpStatusOf(code) < 500 || here || driver::MayPass(code)) return {};
   return {{"X-Should-Retry", "false"}};  // OpenAI's clients heed it

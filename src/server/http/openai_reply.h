@@ -1,4 +1,4 @@
-// What is sent back in the form of OpenAI's chat completions.
+// Builds replies in the format of OpenAI's chat completions.
 //
 //   const ReplyHead head{.id = "chatcmpl-…", .model = "dossier", .created = 1'795'000'000};
 //   ToJson(CompletionJson(head, answered));
@@ -30,32 +30,32 @@ JsonObject UsageJson(const Answered& answered);
 JsonObject CompletionJson(const ReplyHead& head, const Answered& answered);
 // One event of a stream: "data: {…}\n\n".
 std::string DataText(JsonObject value);
-// A part of the answer, behind which more follow.
+// A part of the answer; more parts follow.
 std::string ChunkText(const ReplyHead& head, JsonObject delta);
-// The last one, with finish_reason and the field `dossier`.
+// The last part, with finish_reason and the field `dossier`.
 std::string EndChunkText(const ReplyHead& head, const Answered& answered);
-// The event behind it, where usage is asked for.
+// The event after the last part, if the client asked for usage.
 std::string UsageChunkText(const ReplyHead& head, const Answered& answered);
 inline constexpr std::string_view kDoneText = "data: [DONE]\n\n";
 
 // The HTTP status of an error, and the object that OpenAI's clients read.
 int HttpStatusOf(ErrorCode code);
-// What tells clients whether the same request may succeed later: they try 429 and 5xx again, and
-// pay again.
+// Headers that tell clients whether to repeat the request: by default they retry on 429 and 5xx,
+// and would pay again.
 HttpHeaders AgainHeaders(ErrorCode code);
-// What a client is told of `error`: of the server's own files only an admin hears more.
+// The form of `error` that a client gets: only an admin sees details of the server's own files.
 Error ErrorFor(const ServerKey& key, const Error& error);
-// The code that ErrorName gives; kFailed for another name.
+// The inverse of ErrorName; kFailed for an unknown name.
 ErrorCode NamedError(std::string_view name);
 JsonObject ErrorJson(const Error& error);
 JsonObject ErrorJson(std::string_view message, std::string_view type, Json param, Json code);
-// The path in front of a message of openai_request.h, and the message without it.
+// Splits a message of openai_request.h into the leading path and the rest.
 struct ParamMessage {
   std::string param, message;
 };
 ParamMessage SplitParam(const Error& error);
 
-// The same answer as events of /v1/responses. `number` counts them on.
+// The same answer for /v1/responses.
 struct ResponseHead {
   std::string id, model, previous;
   std::int64_t created = 0;

@@ -19,7 +19,7 @@ using assembly::Role;
 using assembly::Turn;
 
 constexpr std::size_t kEnd = 1'000;     // code points of a moved question's start and end
-constexpr std::size_t kShownTurns = 2;  // earlier ones that stand in the engine's question, too
+constexpr std::size_t kShownTurns = 2;  // earlier turns that the engine's question also contains
 constexpr std::size_t kMostMessages = 4'096;
 
 struct RoleWord {
@@ -32,7 +32,7 @@ constexpr RoleWord kRoles[] = {{"system", Role::kSystem},
                                {"assistant", Role::kAssistant},
                                {"tool", Role::kTool}};
 
-// Read below, or for the caller alone: everything else is passed over, and said so.
+// Fields read below, or used only by the caller; all others are ignored with a warning.
 constexpr std::string_view kHonoured[] = {"model",
                                           "messages",
                                           "temperature",
@@ -58,13 +58,13 @@ tl::unexpected<Error> Wrong(std::string_view path, std::string_view what) {
   return MakeError(ErrorCode::kInvalidArgument, "{}: {}", path, what);
 }
 
-// A member that has a value: clients send null for fields that nobody set.
+// Finds a member with a value: clients send null for unset fields.
 const Json* Given(const Json& object, std::string_view key) {
   const Json* there = Find(object, key);
   return there && !there->is_null() ? there : nullptr;
 }
 
-// A field's value of one type; unset if it is absent or null.
+// Returns a field's value of one type; unset if it is absent or null.
 template <typename Value, typename Find>
 Result<std::optional<Value>> Field(const Json& object, std::string_view path, std::string_view key,
                                    std::string_view type, Find find) {
@@ -171,7 +171,7 @@ class Reader {
   Status AddText(std::string_view text, const std::string& path, Turn* turn) {
     if (!utf8::IsValid(text)) return Wrong(path, "is not UTF-8");
     ++parts_;
-    // System text says how to answer: it stays whatever its length.
+    // System text says how to answer, so it stays whatever its length.
     const bool moved = turn->role != Role::kSystem && out_.mode != ask::Mode::kDirect &&
                        static_cast<std::int64_t>(text.size()) > reading_.move_above &&
                        reading_.count(text) > reading_.move_above;
@@ -192,7 +192,7 @@ class Reader {
     return {};
   }
 
-  // A part of its own is a document; a question that was moved itself shows its ends.
+  // A separate part becomes a document; a moved question keeps its beginning and end.
   void ShowQuestion() {
     if (asked_.stands || !asked_.moved) return;
     out_.messages.turns[asked_.turn].blocks[asked_.block].text +=
@@ -200,7 +200,7 @@ class Reader {
   }
 
   Status AddImage(const Json& part, const std::string& path, Turn* turn) {
-    // Of the other roles no provider takes one, and it would be lost.
+    // No provider accepts an image in other roles, and it would be lost.
     if (turn->role != Role::kUser)
       return Wrong(path + ".type", "an image stands in a user message");
     const Json* image = Given(part, "image_url");
@@ -217,7 +217,7 @@ class Reader {
       block.media_type = url.substr(kData.size(), comma - kData.size());
       block.text = url.substr(comma + 8);
     } else if (IsWebAddress(url)) {
-      // A model of this machine would fetch it, and see what the client cannot.
+      // A local model would fetch it, and see what the client cannot.
       const auto place = ParseUrl(url);
       if (!place || IsNear(*place)) {
         return Wrong(
@@ -240,7 +240,7 @@ class Reader {
     return id.empty() ? AddSentFile(*file, path, turn) : AddUpload(id, path, turn);
   }
 
-  // However often it is named, it is one document.
+  // Named several times, it is still one document.
   Status AddUpload(const std::string& id, const std::string& path, Turn* turn) {
     const auto [known, is_new] = uploads_.try_emplace(id);
     if (is_new) {
@@ -289,7 +289,7 @@ class Reader {
   struct Asked {
     std::size_t turn = 0, block = 0;   // of its last part that was moved
     std::optional<std::size_t> moved;  // the document that this part became
-    bool stands = false;               // a text of it stayed
+    bool stands = false;               // some text of it stayed
   };
 
   const RequestReading& reading_;
@@ -366,7 +366,7 @@ Status ReadExtra(const Json& body, const RequestReading& reading, ChatRequest& o
   const Json* extra = Given(body, "dossier");
   if (!extra) return {};
   if (!extra->is_object()) return Wrong("dossier", "must be an object");
-  // A budget that is misspelt would be none.
+  // A misspelt limit would have no effect.
   constexpr std::string_view kKnown[] = {"mode",       "max_calls", "max_usd",
                                          "max_time_s", "max_depth", "detach",
                                          "progress",   "contexts",  "paths"};
@@ -419,7 +419,7 @@ Status RefuseWhatCannotBe(const Json& body) {
   return {};
 }
 
-// Takes the turns before the question away as a document, if there are any.
+// Moves the turns before the question into a document, if there are any.
 std::string MoveEarlierTurns(ChatRequest& out, const std::vector<std::string>& texts,
                              std::size_t question_at) {
   std::string lines, shown;
@@ -483,7 +483,7 @@ Result<ChatRequest> ReadChatRequest(const Json& body, const RequestReading& read
   }
   const Json* messages = Given(body, "messages");
   if (!messages) return Wrong("messages", "is missing");
-  // Files first: they stand before long parts, and `dossier` last, in the order of the documents.
+  // In the order of the documents: files first, before long parts, and `dossier` last.
   ChatRequest extra;
   DOSSIER_RETURN_IF_ERROR(ReadExtra(body, reading, extra));
   out.mode = extra.mode;
@@ -509,7 +509,7 @@ Result<ChatRequest> ReadChatRequest(const Json& body, const RequestReading& read
       !out.documents.empty() || !out.contexts.empty() || out.mode == ask::Mode::kRecursive;
   if (asks) {
     DOSSIER_RETURN_IF_ERROR(MakeQuestion(out));
-    // The requests that a run sends have lengths and ends of their own.
+    // A run's own requests have their own lengths and ends.
     for (const char* key :
          {"max_tokens", "max_completion_tokens", "stop", "top_p", "reasoning_effort"}) {
       if (Given(body, key)) out.ignored.emplace_back(key);
@@ -637,7 +637,7 @@ std::string EndsOf(std::string_view text) {
       --tail;
     } while (tail > 0 && (static_cast<unsigned char>(text[tail]) & 0xC0) == 0x80);
   }
-  // At a line's end, if there is one in the further half.
+  // Cuts at a line's end, if there is one in the farther half.
   const std::size_t line = text.rfind('\n', head - 1);
   if (line != text.npos && line > head / 2) head = line;
   const std::size_t next = text.find('\n', tail);

@@ -1,4 +1,4 @@
-// Runs of the journal of this user, answered in this process.
+// Implements StoredRuns over this user's journal; runs are answered in this process.
 
 #include <algorithm>
 #include <utility>
@@ -13,8 +13,8 @@
 namespace dossier::server {
 namespace {
 
-constexpr std::string_view kTextName = "context.txt";  // of a run's own text
-constexpr Millis kJournalLook{100};  // between looks for new events of another process
+constexpr std::string_view kTextName = "context.txt";  // name of a run's own text
+constexpr Millis kJournalLook{100};  // poll interval for events of other processes
 constexpr std::chrono::hours kUntilItEnds{24 * 365};
 
 class OwnRunsOf final : public StoredRuns {
@@ -73,7 +73,7 @@ class OwnRunsOf final : public StoredRuns {
                       const store::Journal::SeeEvent& see) override {
     DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
     if (after <= 0) return journal->ForEachEvent(run, see);
-    // A follower looks often and has seen most of a long run: only what is new is read.
+    // A follower polls often and has seen most of a long run, so only new events are read.
     while (true) {
       const auto event = journal->EventAt(run, after + 1);
       if (!event && event.error().code == ErrorCode::kNotFound) return {};
@@ -123,7 +123,7 @@ class OwnRunsOf final : public StoredRuns {
     DOSSIER_ASSIGN_OR_RETURN(const std::string run, runs.Start(wish, scope));
     shared_.owners.Note(run, key.owner());
     begun(run, "running");
-    // How it ended is in the journal.
+    // The journal tells how it ended.
     (void)runs.Wait(run, kUntilItEnds, scope);
     return {};
   }
@@ -131,7 +131,7 @@ class OwnRunsOf final : public StoredRuns {
   Result<OrderReply> Cancel(const std::string& run) override {
     const bool told =
         StatusOf(run) == "running" &&
-        // A run that was taken up is known to both: it was begun here, too.
+        // A resumed run is known to both, as it was begun here, too.
         (again_.Cancel(run) || shared_.workspace.runs().Cancel(run, "cancelled by its caller"));
     return OrderReply{
         told ? 202 : 409,
@@ -153,14 +153,14 @@ class OwnRunsOf final : public StoredRuns {
     DOSSIER_ASSIGN_OR_RETURN(const store::Event started, journal->EventAt(run, 1));
     const std::vector<std::string> one{run};
     const auto erased = journal->EraseTexts(one);
-    // In any case: a second deletion would not find it.
+    // Done in any case, because a second deletion would not find it.
     DOSSIER_RETURN_IF_ERROR(DropText(*journal, started.data));
     DOSSIER_RETURN_IF_ERROR(erased);
     return OrderReply{200, {{"run", run}, {"deleted", true}}};
   }
 
  private:
-  // The context that Begin made of the text of this run, if no other run is over the same one.
+  // Drops the context that Begin made of this run's text, unless another run uses it.
   Status DropText(store::Journal& journal, const JsonObject& started) {
     const Json* contexts = dossier::Find(started, "contexts");
     const bool one = contexts && contexts->is_array() && contexts->get_array().size() == 1;
@@ -168,7 +168,7 @@ class OwnRunsOf final : public StoredRuns {
         journal.content().Has(TextAt(contexts->get_array()[0], "sha256"))) {
       return {};
     }
-    // Opened since the newest run that is deleted began, it is of a run that is just beginning.
+    // If opened after the newest deleted run began, it belongs to a run just beginning.
     std::string began;
     DOSSIER_RETURN_IF_ERROR(journal.ForEachRun({}, [&](const store::RunSummary& run) {
       if (run.question == store::kDeleted) began = run.started;

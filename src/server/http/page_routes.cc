@@ -1,4 +1,4 @@
-// The viewer's page, and what watches over the server: /healthz and /metrics.
+// The routes of the viewer's page, and for monitoring: /healthz and /metrics.
 
 #include <utility>
 
@@ -8,7 +8,7 @@
 namespace dossier::server {
 namespace {
 
-// Nothing from elsewhere, no code in the page, in no frame.
+// Content policy: nothing from other hosts, no inline code, no framing.
 constexpr std::string_view kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -48,7 +48,7 @@ void SendMetrics(const Shared& shared, const std::shared_ptr<Call>& call) {
   Metrics& metrics = shared.front.metrics();
   metrics.Set("runs_running", {}, static_cast<double>(shared.front.work().running()));
   metrics.Set("queue_depth", {}, static_cast<double>(shared.front.work().waiting()));
-  // What others used and spent is for an admin alone.
+  // Only an admin sees the usage and spending of others.
   std::optional<std::string> owner;
   if (!call->key().Has(Scope::kAdmin)) owner = call->key().owner();
   call->ReplyText(200, "text/plain; version=0.0.4; charset=utf-8", metrics.Text(owner));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kOpen = 256;  // responses kept in memory once they have ended
 constexpr std::uint64_t kMostBytes = 256u << 20;
-constexpr std::size_t kOpenBytes = 16u << 20;  // of all of them, as they are written
+constexpr std::size_t kOpenBytes = 16u << 20;  // of all of them, in serialized form
 
 bool IsResponseId(std::string_view id) {
   constexpr std::string_view kPrefix = "resp_";
@@ -53,7 +53,7 @@ void StoredResponse::Write(const JsonObject& line) {
   if (!file_.valid()) return;
   const std::string text = Redact(ToJson(line)) + "\n";
   bytes_ += text.size();
-  // A full disk ends the keeping, not the answer.
+  // A full disk ends the recording, not the answer.
   if (!WriteAll(file_.get(), text)) file_ = UniqueFd();
 }
 

@@ -1,5 +1,5 @@
-// Responses that can be taken up again: their events as they were sent, the object that they made,
-// and what was said, for the response that goes on from them.
+// Stored responses that can be read again or continued: their events as they were sent, the
+// resulting object, and the messages, for the response that continues them.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto entry, book.Begin(id, owner, messages));
 //   entry->Add("response.created", {{"response", object}});
@@ -35,20 +35,20 @@ class StoredResponse {
   enum class Kept : std::uint8_t { kOnDisk, kInMemory };
 
   const std::string& owner() const { return owner_; }
-  // The messages of the request, and the answer behind them once there is one.
+  // The messages of the request, followed by the answer once there is one.
   JsonArray Messages() const;
-  JsonObject Object() const;  // as it is now
+  JsonObject Object() const;  // the current state
   bool ended() const;
-  std::size_t bytes() const;  // written so far: about what it takes in memory
+  std::size_t bytes() const;  // written so far; roughly its size in memory
 
-  // Adds the next event, with its number in it; returns its text for a stream.
+  // Adds the next event with its number; returns its text for a stream.
   std::string Add(std::string_view type, JsonObject data);
   void Update(JsonObject object);
   void Finish(JsonObject object, std::string_view said);
-  // Gives `see` the text of each event behind number `after`, until the last one or `cancel`.
+  // Calls `see` with the text of each event after number `after`, until the last one or `cancel`.
   void Read(std::int64_t after, const std::function<void(std::string text)>& see,
             const CancelToken& cancel);
-  // What stops it, while it is being made.
+  // Sets the function that Cancel calls while the response is being made.
   void OnCancel(std::function<void()> stop);
   void Cancel();
 
@@ -57,7 +57,7 @@ class StoredResponse {
   void Write(const JsonObject& line);
 
   std::string owner_;
-  UniqueFd file_;  // invalid: kept in memory alone
+  UniqueFd file_;  // invalid: kept only in memory
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   JsonArray messages_;
@@ -74,7 +74,7 @@ class ResponseBook {
 
   Result<std::shared_ptr<StoredResponse>> Begin(const std::string& id, const std::string& owner,
                                                 JsonArray messages, StoredResponse::Kept kept);
-  // Errors: kNotFound, for another owner as well.
+  // Errors: kNotFound, also if another owner has it.
   Result<std::shared_ptr<StoredResponse>> Find(const std::string& id, std::string_view owner);
   Status Remove(const std::string& id, std::string_view owner);
 

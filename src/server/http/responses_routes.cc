@@ -1,4 +1,4 @@
-// /v1/responses: the same answers as chat completions, kept, and taken up again.
+// The routes of /v1/responses: the same answers as chat completions, but stored and continuable.
 
 #include <algorithm>
 #include <mutex>
@@ -57,7 +57,7 @@ class Response : public std::enable_shared_from_this<Response> {
     if (streamed_) answering_->stream().Close();
   }
 
-  // Instead of Work, where the last place was taken meanwhile.
+  // Called instead of Work if the last place was taken meanwhile.
   void Refuse() {
     Fail(Error{ErrorCode::kRateLimited, "too many requests are running and waiting"});
     if (streamed_) answering_->stream().Close();
@@ -169,7 +169,7 @@ class ResponsesApi {
     if (call->Query("stream") != "true") return call->Reply(200, (*stored)->Object());
     const std::int64_t after =
         ExactNumber<std::int64_t>(call->Query("starting_after")).value_or(-1);
-    // No place in the queue: what it waits for may be what fills it.
+    // Does not use the queue: the work that it waits for may be what fills it.
     const bool taken = followers_.Submit([this, call, stored = *stored, after] {
       Answering answering(shared_, call, Answering::Leaving::kCancels);
       EventStream& stream = answering.stream();
@@ -200,7 +200,7 @@ class ResponsesApi {
   }
 
  private:
-  // Fields of responses are other ones than those of chat completions.
+  // Responses have other fields than chat completions.
   static void NoteIgnored(const Json& body, ChatRequest& request) {
     constexpr std::string_view kHonoured[] = {"input",
                                               "instructions",
@@ -238,12 +238,12 @@ class ResponsesApi {
                       .created = SecondsNow(shared_.front.clock()),
                       .metadata = request.metadata};
     if (const Json* text = Find(body, "instructions")) head.instructions = *text;
-    // Instructions are not carried on to the next response.
+    // Instructions do not apply to the next response.
     JsonArray messages;
     for (const Json& message : Find(chat, "messages")->get_array()) {
       if (TextAt(message, "role") != "system") messages.push_back(message);
     }
-    // A response is told of before its work is submitted, so nobody else may look for room between.
+    // A response is announced before its work is submitted: nobody may check for room between.
     std::lock_guard taking_a_place(mutex_);
     if (shared_.front.work().full()) return call->FailBusy();
     auto stored =
@@ -261,8 +261,8 @@ class ResponsesApi {
 
   const Shared shared_;
   ResponseBook book_;
-  std::mutex mutex_;                 // held from the look for room until the work is submitted
-  WorkQueue followers_{kFollowers};  // last: it ends before the rest goes
+  std::mutex mutex_;                 // held from the check for room to the submission
+  WorkQueue followers_{kFollowers};  // last: destroyed first
 };
 
 }  // namespace

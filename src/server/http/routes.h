@@ -1,7 +1,7 @@
-// The groups of addresses of the server. Each makes the routes of one group over what all share.
-// Only for .cc files of this folder.
+// The groups of routes of the server, made over what all of them share. Only for .cc files of this
+// folder.
 //
-// Thread-safety: the routes are called from the threads of connections; what they share says its
+// Thread-safety: the routes are called from the threads of connections; shared objects have their
 // own rules.
 
 #ifndef DOSSIER_SERVER_HTTP_ROUTES_H_
@@ -38,12 +38,12 @@ struct Shared {
   FileStore& files;
   Owners& owners;
   Ticker& ticker;
-  StoreAccess* store;    // that machines share; null: runs are in the journal of this user
-  CancelToken stopping;  // runs are to end now
-  CancelToken draining;  // nothing new is taken
+  StoreAccess* store;    // the shared store; null: runs are in this user's journal
+  CancelToken stopping;  // running runs must end now
+  CancelToken draining;  // no new work is accepted
 };
 
-// Those who follow the events of runs, and of responses. Each has two threads.
+// Limits for followers of the events of runs and responses. Each uses two threads.
 inline constexpr WorkLimits kFollowers{.running = 128, .waiting = 0};
 
 std::vector<Route> ChatRoutes(Shared shared);
@@ -52,10 +52,10 @@ std::vector<Route> FilesRoutes(Shared shared);
 std::vector<Route> RunsRoutes(Shared shared);
 std::vector<Route> PageRoutes(Shared shared);  // the viewer, /healthz, /metrics
 
-// What reading a request by this key needs.
+// What ReadChatRequest needs for a request with this key.
 RequestReading ReadingFor(Shared shared, const ServerKey& key);
 
-// One answer being made for one client: its stream, its end, and what is counted of it.
+// An answer that is being made for a client: its stream, its end, and its usage counts.
 class Answering : public std::enable_shared_from_this<Answering> {
  public:
   enum class Leaving : std::uint8_t { kCancels, kGoesOn };
@@ -64,9 +64,9 @@ class Answering : public std::enable_shared_from_this<Answering> {
   Call& call() { return *call_; }
   EventStream& stream() { return stream_; }
   const CancelToken& cancel() const { return cancel_; }
-  void SetNote(const std::string& note);  // shown by the next comment
+  void SetNote(const std::string& note);  // the next comment shows it
   void Stop(const std::string& reason) { source_.Cancel(reason); }
-  // Answers, and counts what it took.
+  // Makes the answer and counts its usage.
   Result<Answered> Make(ChatRequest request, const AnswerWatch& watch);
   void ReplyJson(int status, const Json& body, HttpHeaders headers = {});
   void ReplyError(const Error& error);
@@ -80,35 +80,35 @@ class Answering : public std::enable_shared_from_this<Answering> {
   const CancelToken cancel_;
   std::mutex mutex_;
   std::string note_;
-  EventStream stream_;  // last: its thread uses the rest
+  EventStream stream_;  // last: its thread uses the members above
 };
 
-// Money of a key's day, held while an answer is made. Without a sum a day nothing is held, and
-// `most` is what was wanted.
+// Money held from a key's daily budget while an answer is made. Without a daily budget nothing is
+// held, and `most` is the amount wanted.
 class HeldMoney {
  public:
   // Errors: kRateLimited if nothing is left today; kLocked, kIo.
   static Result<HeldMoney> Of(const Shared& shared, const ServerKey& key,
                               std::optional<double> wanted, const CancelToken& cancel);
   std::optional<double> most() const { return most_; }  // US dollars
-  void Settle(double cost);  // not called, all that is held counts as spent
+  void Settle(double cost);  // if not called, everything held counts as spent
 
  private:
   std::shared_ptr<DayBudget> budget_;
   std::optional<double> most_;
 };
 
-// Whether `body` is an object whose fields are all of `known`: a limit that is misspelt would be
-// none. Errors: kInvalidArgument, with the field in front and the nearest that is known.
+// Checks that `body` is an object whose fields are all in `known`: a misspelt limit would have no
+// effect. Errors: kInvalidArgument, with the field in front and the nearest known one.
 Status CheckFields(const Json& body, std::span<const std::string_view> known);
 
-// The whole number in the field `name`; nothing where there is none. Errors: kInvalidArgument, with
-// the field in front, for what is no whole number or below `least`.
+// Reads the whole number in the field `name`; nothing if absent. Errors: kInvalidArgument, with the
+// field in front, for another value or one below `least`.
 Result<std::optional<std::int64_t>> CountAt(const Json& body, std::string_view name,
                                             std::int64_t least);
 
 std::int64_t SecondsNow(const Clock& clock);
-// "X-Dossier-Warnings" with what a request asks for and nobody does; none: no header.
+// "X-Dossier-Warnings" with the parts of the request that have no effect; none: no header.
 HttpHeaders WarningHeaders(const ChatRequest& request);
 std::string RunsFolder(const Workspace& workspace);
 

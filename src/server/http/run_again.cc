@@ -16,11 +16,11 @@
 namespace dossier::server {
 namespace {
 
-constexpr Millis kUntilThere{20};  // at the journal, until the run is there
+constexpr Millis kUntilThere{20};  // poll interval for the run in the journal
 constexpr Millis kUntilGone{2'000};
 constexpr std::string_view kProgram = "/proc/self/exe";
 
-// US dollars that a run has cost so far; what has no price counts nothing.
+// US dollars that a run has cost so far; requests without a price count as 0.
 Result<double> SpentBy(store::Journal& journal, const std::string& run) {
   DOSSIER_ASSIGN_OR_RETURN(const ask::RunTale tale, ask::ReadTale(journal, run));
   double nano = 0;
@@ -30,7 +30,7 @@ Result<double> SpentBy(store::Journal& journal, const std::string& run) {
   return nano / 1e9;
 }
 
-// The error that the command printed as its object, if that is what it printed.
+// Reads the error object that the command printed, if it did.
 std::optional<Error> ErrorIn(const std::string& printed) {
   const auto object = ParseJson(TrimSpace(printed));
   const Json* error = object ? Find(*object, "error") : nullptr;
@@ -38,8 +38,8 @@ std::optional<Error> ErrorIn(const std::string& printed) {
   return Error{NamedError(TextAt(*error, "code")), TextAt(*error, "message")};
 }
 
-// Whether the fork could begin, which the command knows: a run has a configuration and a command
-// line of its own. So a model that does not exist leaves no run behind.
+// Checks by the command whether the fork can begin, as a run has its own configuration and command
+// line. So a model that does not exist leaves no run behind.
 Status CheckFork(const AgainWish& wish, const CancelToken& cancel) {
   if (wish.edits.model.empty()) return {};
   const std::vector<std::string> argv{std::string(kProgram),
@@ -55,19 +55,19 @@ Status CheckFork(const AgainWish& wish, const CancelToken& cancel) {
   return {};
 }
 
-// US dollars that the whole run may cost; unset: what it was begun with.
+// The limit of the whole run in US dollars; unset: the limit it began with.
 std::optional<double> MostCost(const AgainWish& wish, const WorkspaceOptions& options) {
   if (!options.max_usd) return wish.max_usd;
   return std::min(wish.max_usd.value_or(*options.max_usd), *options.max_usd);
 }
 
-// Requests to models of the whole run; unset: as many as it was begun with.
+// The limit of the whole run in requests to models; unset: the limit it began with.
 std::optional<std::int64_t> MostCalls(const AgainWish& wish, const WorkspaceOptions& options) {
   if (!wish.max_calls) return std::nullopt;
   return std::min(*wish.max_calls, options.max_calls);
 }
 
-// What is left of it, as what was spent before counts.
+// Returns the rest of the limit, as earlier spending counts.
 Result<std::optional<double>> LeftOf(std::optional<double> most, double before) {
   if (!most) return std::nullopt;
   if (*most > before) return *most - before;
@@ -97,7 +97,7 @@ tl::unexpected<Error> AtWorkHere(std::string_view run) {
                    "{} is at work in this server; POST /api/v1/runs/{}/cancel ends it", run, run);
 }
 
-// What may be spent on a run, held in the sums of the day of the server and of the key.
+// Money held for a run from the daily budgets of the server and of the key.
 class Held {
  public:
   static Result<Held> Take(const Shared& shared, const ServerKey& key,
@@ -132,7 +132,7 @@ class Held {
 }  // namespace
 
 Result<AgainWish> ReadAgainWish(const Json& body, std::string run, Taken taken) {
-  // What a fork takes; those in front are only for it.
+  // The arguments of a fork; the first ones apply only to it.
   constexpr std::string_view kFields[] = {"at",      "question",  "model",      "code",
                                           "max_usd", "max_calls", "max_tokens", "max_turns"};
   const std::span<const std::string_view> fields(kFields);
@@ -184,7 +184,7 @@ class RunAgain::Child {
     }
     changed_.notify_all();
   }
-  // True: it has ended.
+  // Returns true if it has ended.
   bool WaitFor(std::optional<Millis> most) {
     std::unique_lock lock(mutex_);
     const auto done = [this] { return done_; };
@@ -236,7 +236,7 @@ bool RunAgain::IsAtWorkHere(store::Journal& journal, const std::string& run) {
     if (found != children_.end()) child = found->second;
   }
   if (child) {
-    // The end of a run is recorded a moment before its process is gone.
+    // The journal has the end of a run a moment before its process is gone.
     if (journal.StatusOf(run).value_or("") == "running" || !child->WaitFor(kUntilGone)) return true;
     Leave(*child);
     return false;
@@ -249,7 +249,7 @@ bool RunAgain::IsAtWorkHere(store::Journal& journal, const std::string& run) {
 void RunAgain::Leave(const Child& child) {
   const std::lock_guard lock(mutex_);
   const auto found = children_.find(child.run());
-  // Another may have entered by now.
+  // Another child may have entered by now.
   if (found != children_.end() && found->second.get() == &child) children_.erase(found);
 }
 
@@ -268,7 +268,7 @@ Status RunAgain::Check(store::Journal& journal, const AgainWish& wish) {
   return ask::CheckUnfinished(journal, wish.run);
 }
 
-// A fork of it, or the run itself.
+// Returns a new fork, or the run itself.
 Result<std::string> RunAgain::RunToGoOn(store::Journal& journal, const AgainWish& wish,
                                         const ServerKey& key) {
   if (!wish.fork_at) return wish.run;
@@ -290,7 +290,7 @@ Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish,
     purse.Settle(0);
     return tl::unexpected(run.error());
   }
-  // A fork has a part of the other's turns.
+  // A fork contains a part of the other run's turns.
   if (wish.fork_at) before = SpentBy(*journal, *run).value_or(before);
   if (purse.most()) most = before + *purse.most();
   const auto calls = MostCalls(wish, shared_.workspace.options());

@@ -1,4 +1,4 @@
-// /api/v1/runs: what was asked and how it went, for the viewer and for programs.
+// The routes of /api/v1/runs: past and current runs, for the viewer and for programs.
 
 #include <algorithm>
 #include <set>
@@ -20,10 +20,10 @@ namespace {
 constexpr std::size_t kPage = 50, kMostOnPage = 500;
 constexpr std::string_view kRunFields[] = {"question", "text", "context", "max_usd", "max_calls"};
 constexpr Millis kRunsComment{15'000};           // silence after which a comment is sent
-constexpr std::size_t kEventsAtOnce = 1u << 20;  // bytes that a follower's events are read in
+constexpr std::size_t kEventsAtOnce = 1u << 20;  // bytes of events read at once for a follower
 constexpr WorkLimits kOrders{.running = 4, .waiting = 64};
 
-// How many runs a page of the list has. Errors: kInvalidArgument.
+// Reads the number of runs per page. Errors: kInvalidArgument.
 Result<std::size_t> ListLimit(const std::string& given) {
   if (given.empty()) return kPage;
   const auto limit = ExactNumber<std::size_t>(given);
@@ -32,8 +32,7 @@ Result<std::size_t> ListLimit(const std::string& given) {
                    kMostOnPage);
 }
 
-// The command line and the folder of the server, and where its models answer, are for whoever runs
-// it.
+// Hides the server's command line, folder and model addresses from everybody but its operator.
 void HideServer(const ServerKey& key, std::string_view type, JsonObject& data) {
   if (key.Has(Scope::kAdmin) || type != "run.started") return;
   for (const char* field : {"argv", "folder"}) data.erase(field);
@@ -45,7 +44,7 @@ void HideServer(const ServerKey& key, std::string_view type, JsonObject& data) {
     if (model.value().is_object()) model.value().get_object().erase("origin");
   }
 }
-// The same of an event as it is kept.
+// The same for a stored event.
 std::string ShownData(const ServerKey& key, const store::StoredEvent& event) {
   std::string text(event.data);
   if (event.type == "run.started" && !key.Has(Scope::kAdmin)) {
@@ -123,7 +122,7 @@ class RunsApi {
       }
       (*out)["events"] = events.size();
       for (const store::Event& event : events) {
-        // Its first turns are another run's; itself it began then.
+        // A fork has another run's first turns; it began at this time itself.
         if (event.type == "run.forked") (*out)["started"] = event.time;
         if (event.type == "mode.decided") (*out)["mode"] = event.data;
         if (event.type == "run.finished") (*out)["finished"] = event.data;
@@ -132,7 +131,7 @@ class RunsApi {
     });
   }
 
-  // The calls of a run, and what each took.
+  // Replies with the tree of a run's calls and their costs.
   void Tree(const std::shared_ptr<Call>& call) {
     WithEvents(call, [call](const std::string&, const std::vector<store::Event>& events) {
       std::map<std::int64_t, JsonObject> calls;
@@ -179,13 +178,13 @@ class RunsApi {
     });
   }
 
-  // All events so far, and then each as it comes, until the run has ended.
+  // Sends all events so far, then each new one, until the run has ended.
   void Events(const std::shared_ptr<Call>& call) {
     const std::string last(call->request().Header("last-event-id"));
     constexpr std::int64_t kMost = std::int64_t{1} << 62;
     const std::int64_t after = std::min(
         kMost, ExactNumber<std::int64_t>(last.empty() ? call->Query("after") : last).value_or(0));
-    // No place in the queue: it does no work, and there may be many.
+    // Does not use the queue of runs: it does no work, and there may be many.
     const bool taken = followers_.Submit([this, call, after] {
       const auto run = Visible(call);
       if (!run) return call->Fail(run.error());
@@ -210,7 +209,7 @@ class RunsApi {
     });
   }
 
-  // Beside the queue, too: what is at work may be what fills it.
+  // Does not use the queue either, because the run to cancel may be what fills it.
   void Cancel(const std::shared_ptr<Call>& call) {
     const bool taken = orders_.Submit([this, call] {
       const auto run = Visible(call);
@@ -225,7 +224,7 @@ class RunsApi {
   void Resume(const std::shared_ptr<Call>& call) { TakeUp(call, Taken::kItself); }
   void Fork(const std::shared_ptr<Call>& call) { TakeUp(call, Taken::kAsFork); }
 
-  // What two runs differ in, as `dossier runs diff --json` writes it.
+  // Replies with the differences of two runs, as `dossier runs diff --json`.
   void Diff(const std::shared_ptr<Call>& call) {
     call->Later([this, call] {
       std::vector<ask::RunTale> tales;
@@ -257,14 +256,14 @@ class RunsApi {
     });
   }
 
-  // A body, if the run that is named holds it and this key sees that run.
+  // Replies with a body, if the named run has it and this key may see that run.
   void Blob(const std::shared_ptr<Call>& call) {
     call->Later([this, call] {
       const std::string sha256 = call->part(0);
       const auto run = runs_->Find(call->key(), call->Query("run"));
       if (!run) return call->Fail(run.error());
       bool holds = false;
-      // As a body is named: within a text the quotes would have a backslash.
+      // The form in which events name a body: within a text the quotes would be escaped.
       const std::string named = fmt::format("\"sha256\":\"{}\"", sha256);
       if (IsSha256Hex(sha256)) {
         (void)runs_->ForEachEvent(*run, 0, [&](const store::StoredEvent& event) -> Status {
@@ -280,7 +279,7 @@ class RunsApi {
   }
 
  private:
-  // As Begin.
+  // Holds its place in the queue, as Begin does.
   void TakeUp(const std::shared_ptr<Call>& call, Taken taken) {
     call->Queue([this, call, taken] {
       const auto run = Visible(call);
@@ -323,14 +322,14 @@ class RunsApi {
   void Follow(EventStream& stream, const ServerKey& key, const std::string& run,
               std::int64_t after) {
     while (!stream.gone()) {
-      // Both before the events: none comes behind them unseen.
+      // Both before reading the events, so that no later event is missed.
       const RunNews news = runs_->NewsOf(run, shared_.draining);
       const bool goes_on = runs_->GoesOn(run);
       std::string texts;
       const auto see = [&](const store::StoredEvent& event) -> Status {
         if (texts.size() > kEventsAtOnce) return MakeError(ErrorCode::kPartial, "there are more");
         after = event.seq;
-        // Of a run that was imported a type is what its file says.
+        // In an imported run, the type is text from a foreign file.
         std::string type(event.type);
         std::erase_if(type, [](char c) { return c != '.' && c != '_' && !(c >= 'a' && c <= 'z'); });
         texts += fmt::format(
@@ -359,7 +358,7 @@ class RunsApi {
 
   const Shared shared_;
   const std::unique_ptr<StoredRuns> runs_;
-  WorkQueue followers_{kFollowers}, orders_{kOrders};  // last: they end before the rest goes
+  WorkQueue followers_{kFollowers}, orders_{kOrders};  // last: destroyed first
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Runs of a store that several machines share: put into its queue, and seen as its workers go on,
-// wherever they are.
+// Implements StoredRuns over a shared store: runs are put into its queue, and shown while workers
+// on any machine answer them.
 
 #include <algorithm>
 #include <utility>
@@ -16,7 +16,7 @@
 namespace dossier::server {
 namespace {
 
-// A sum of a day is counted on one machine, and a queued run is answered on any.
+// A daily budget is counted on one machine, but any machine may answer a queued run.
 Status CheckPurse(const ServerKey& key) {
   if (!key.usd_day) return {};
   return MakeError(ErrorCode::kRefused,
@@ -48,7 +48,7 @@ class SharedRunsOf final : public StoredRuns {
     return page;
   }
 
-  // Whose a run is counts by the name alone: several servers, and `dossier runs put`, name owners.
+  // A run's owner is the name alone: several servers, and `dossier runs put`, name owners.
   Result<std::string> Find(const ServerKey& key, const std::string& run) override {
     const auto row = Row(run);
     if (row && (key.Has(Scope::kAdmin) || row->owner == key.name)) return row->id;
@@ -76,7 +76,7 @@ class SharedRunsOf final : public StoredRuns {
     DOSSIER_ASSIGN_OR_RETURN(const auto queue, store_.Lend());
     return queue->ForEachEvent(run, after, see);
   }
-  // While the database is away nobody knows, and a reader waits with the workers.
+  // While the database is down the state is unknown, and a reader waits as the workers do.
   bool GoesOn(const std::string& run) override {
     const auto row = Row(run);
     return row ? !store::HasEnded(*row) : row.error().code == ErrorCode::kNetwork;
@@ -102,7 +102,7 @@ class SharedRunsOf final : public StoredRuns {
   Status Begin(AskWish wish, const std::string& text, const ServerKey& key,
                const Begun& begun) override {
     DOSSIER_RETURN_IF_ERROR(CheckPurse(key));
-    // The limits of this server hold for what comes through it; those of the workers, too.
+    // This server's limits apply to runs queued through it; the workers' limits apply, too.
     const WorkspaceOptions& options = shared_.workspace.options();
     wish.max_calls = std::min(options.max_calls, wish.max_calls.value_or(options.max_calls));
     if (options.max_usd) {

@@ -21,12 +21,12 @@ bool WorkQueue::Submit(std::function<void()> work) {
   const std::lock_guard lock(mutex_);
   if (IsFull()) return false;
   waiting_.push_back(std::move(work));
-  // A thread more only where all are at work: a quiet server has few.
+  // Adds a thread only if all are busy: a quiet server has few.
   if (running_ + waiting_.size() > threads_.size() && threads_.size() < limits_.running) {
     try {
       threads_.emplace_back([this] { Work(); });
     } catch (const std::system_error&) {
-      // The system has no thread more: where it may wait, those that there are do it later.
+      // The system gives no more threads: if it may wait, an existing thread does it later.
       if (threads_.empty() || waiting_.size() > limits_.waiting) {
         waiting_.pop_back();
         return false;

@@ -1,11 +1,11 @@
-// A bounded number of requests at work, a bounded number waiting, and no more.
+// A queue that runs a bounded number of requests and lets a bounded number wait.
 //
 //   WorkQueue queue({.running = 8, .waiting = 64});
 //   if (!queue.Submit([=] { Answer(*exchange); })) ReplyTooMany(*exchange);
 //   queue.Drain(std::chrono::seconds(30));   // true: all of it has ended
 //
 // Thread-safety: Submit and the counts from any thread; Drain and the destructor from the owner's.
-// Work must end by itself: whoever drains cancels what is left.
+// Work must end by itself: whoever calls Drain cancels what is left.
 
 #ifndef DOSSIER_SERVER_HTTP_WORK_QUEUE_H_
 #define DOSSIER_SERVER_HTTP_WORK_QUEUE_H_
@@ -29,20 +29,20 @@ struct WorkLimits {
 class WorkQueue {
  public:
   explicit WorkQueue(WorkLimits limits);
-  ~WorkQueue();  // takes nothing new, waits for what there is
+  ~WorkQueue();  // accepts nothing new, waits for the rest
 
-  // False: both are full, the queue drains, or the system has no thread for it.
+  // Returns false if both are full, the queue is draining, or the system has no thread for it.
   bool Submit(std::function<void()> work);
-  // From now on nothing is taken. Waits so long for what there is.
+  // Accepts nothing new from now on and waits up to `most` for the rest.
   bool Drain(Millis most);
 
-  bool full() const;  // Submit would be refused
+  bool full() const;  // Submit would return false
   std::size_t running() const;
   std::size_t waiting() const;
 
  private:
   void Work();
-  bool IsFull() const;  // with the lock
+  bool IsFull() const;  // needs the lock
 
   const WorkLimits limits_;
   mutable std::mutex mutex_;

@@ -1,8 +1,8 @@
-// Hands the messages of one text to a connection, and gives the answers of a batch as one.
+// Passes the messages of one text to a connection, and combines the answers of a batch into one.
 //
 //   Deliver(text, connection, outlet);   // returns at once
 //
-// A batch is of revision 2025-03-26 alone; elsewhere it is refused. Thread-safety: as
+// Only revision 2025-03-26 allows a batch; otherwise it is refused. Thread-safety: as
 // Connection::Handle.
 
 #ifndef DOSSIER_SERVER_MCP_BATCH_H_

@@ -1,16 +1,16 @@
-// A tool server of somebody else, started in the jail and spoken with over its pipes.
+// A client of a foreign tool server, which runs in the jail and is reached over its pipes.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto client, ToolServer::Connect(spec, cancel));
 //   DOSSIER_ASSIGN_OR_RETURN(const JsonArray tools, client->Tools(cancel));
 //   DOSSIER_ASSIGN_OR_RETURN(const ToolResult result, client->Call(tools[0], {{"item", "A1"}},
 //   cancel));
 //
-// The era is found out by server/discover; whoever does not know it gets initialize. The server is
-// hostile: its lines, its time and its sizes are limited, its own requests are refused with -32601.
-// Errors: kUnavailable (no jail), kNotFound (the program), kTimeout, kTooLong, kProtocol (it speaks
-// otherwise), kDied, kInvalidArgument (arguments that its schema refuses, before anything is sent),
-// kRefused (a tool that may not be used), kFailed (the tool says that it failed), kCancelled.
-// Thread-safety: all methods from any thread, many calls at once.
+// server/discover determines the era; a server that does not know it gets initialize. The server is
+// untrusted: its lines, time and sizes are limited, and its own requests are refused with -32601.
+// Errors: kUnavailable (no jail), kNotFound (the program), kTimeout, kTooLong, kProtocol (it
+// violates the protocol), kDied, kInvalidArgument (arguments that its schema refuses, before
+// anything is sent), kRefused (a tool that may not be used), kFailed (the tool reports a failure),
+// kCancelled. Thread-safety: all methods from any thread, many calls at once.
 
 #ifndef DOSSIER_SERVER_MCP_CLIENT_H_
 #define DOSSIER_SERVER_MCP_CLIENT_H_
@@ -33,10 +33,10 @@ namespace dossier::mcp {
 struct ServerSpec {
   std::string name;
   std::vector<std::string> argv;
-  std::vector<std::string> env;    // names of our variables that it gets
-  std::vector<std::string> tools;  // that may be used though they do not say that they only read
-  std::vector<std::string> read;   // folders that it may read
-  Millis timeout{30'000};          // of one answer
+  std::vector<std::string> env;    // names of our environment variables to pass
+  std::vector<std::string> tools;  // may be used though not marked as read-only
+  std::vector<std::string> read;   // folders that the server may read
+  Millis timeout{30'000};          // for one answer
   bool network = false;
 };
 
@@ -51,7 +51,7 @@ class ToolServer {
  public:
   static Result<std::unique_ptr<ToolServer>> Connect(const ServerSpec& spec,
                                                      const CancelToken& cancel);
-  virtual ~ToolServer() = default;  // ends the server and all that it started
+  virtual ~ToolServer() = default;  // ends the server and everything it started
 
   virtual Result<JsonArray> Tools(const CancelToken& cancel) = 0;
   // `tool` is one of Tools().
@@ -59,14 +59,14 @@ class ToolServer {
                                   const CancelToken& cancel) = 0;
 };
 
-// Whether a tool says that it only reads, or is named in the configuration.
+// Returns true if the tool is marked as read-only or is named in the configuration.
 bool MayUse(const ServerSpec& spec, const Json& tool);
 
-// What a list of tools is trusted by: the hash of its bytes, kept with the list in `folder`.
+// Trust in a list of tools: the hash of its bytes is kept with the list in `folder`.
 //
 //   DOSSIER_RETURN_IF_ERROR(CheckTrusted(state_folder, spec, tools));
 //
-// Errors: kRefused, saying what was added, removed or changed since it was trusted.
+// Errors: kRefused, naming what was added, removed or changed since the list was trusted.
 Status CheckTrusted(const std::string& folder, const ServerSpec& spec, const JsonArray& tools);
 Status Trust(const std::string& folder, const ServerSpec& spec, const JsonArray& tools);
 

@@ -1,15 +1,15 @@
-// One client of a server: which revision it speaks, what it has asked, what it listens to. Every
-// transport hands its messages here and gets texts back.
+// One client's connection to a server: its protocol revision, requests and subscriptions. Every
+// transport passes its messages here and gets texts back.
 //
 //   ClientConnection connection(catalog, ticker, {.era = Era::kUndecided});
 //   connection.Handle(message, outlet);       // returns at once; the answer comes to the outlet
 //   connection.CancelAll("the client left");  // and waits for what runs
 //
 // Handshake era (2024-11-05 to 2025-11-25): `initialize` first, then requests by its rules. Modern
-// era (2026-07-28): every request describes itself in `_meta`; there is no session. An undecided
-// connection becomes what its first request is. Requests run concurrently; a request that was
-// cancelled is never answered.
-// Thread-safety: Handle from one thread at a time; all else from any.
+// era (2026-07-28): every request describes itself in `_meta`; there is no session. The first
+// request decides the era of an undecided connection. Requests run concurrently; a cancelled
+// request is never answered. Thread-safety: Handle from one thread at a time; everything else from
+// any.
 
 #ifndef DOSSIER_SERVER_MCP_CONNECTION_H_
 #define DOSSIER_SERVER_MCP_CONNECTION_H_
@@ -42,15 +42,15 @@ inline constexpr std::string_view kMetaCapabilities = "io.modelcontextprotocol/c
 
 enum class Era : std::uint8_t { kUndecided, kHandshake, kModern };
 
-// Where the answer of one request goes, and what is said before it. A transport's; called from any
-// thread, one call at a time for one request.
+// The destination for the notices and the answer of one request, implemented by a transport; called
+// from any thread, one call at a time per request.
 class Outlet {
  public:
   virtual ~Outlet() = default;
   virtual void Notify(const std::string& text) = 0;
   // The last call. `error`: the code of an error, 0 for a result.
   virtual void Answer(const std::string& text, int error) = 0;
-  // Instead of Answer: the request was cancelled and gets none.
+  // Instead of Answer: the request was cancelled and gets no answer.
   virtual void Drop() = 0;
 };
 
@@ -60,21 +60,21 @@ struct ServerInfo {
 
 struct ConnectionOptions {
   Era era = Era::kUndecided;
-  std::string version;  // of a handshake that another message made
+  std::string version;  // negotiated by an earlier message's handshake
   ServerInfo info;
   server::ApiCaller caller;
-  // For what belongs to no request, such as changed resources; empty: not sent.
+  // For notices that belong to no request, such as changed resources; empty: not sent.
   std::function<void(const std::string& text)> notify;
 };
 
 class ClientConnection {
  public:
-  // Catalog and ticker outlive it.
+  // Catalog and ticker must outlive it.
   ClientConnection(ServerOffer& catalog, Ticker& ticker, ConnectionOptions options);
   ~ClientConnection();  // as CancelAll
 
   void Handle(const RpcMessage& message, std::shared_ptr<Outlet> outlet);
-  // No request is answered any more. Waits for their threads.
+  // Answers no more requests. Waits for their threads.
   void CancelAll(const std::string& reason);
 
   Era era() const;

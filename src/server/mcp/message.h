@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 messages as the Model Context Protocol uses them, whatever carries them.
+// JSON-RPC 2.0 messages as the Model Context Protocol uses them, over any transport.
 //
 //   const RpcMessages read = ReadMessages(line);
 //   for (const auto& message : read.list) {
@@ -6,9 +6,8 @@
 //   }
 //   Send(ResultText(request.id, {{"tools", tools}}));
 //
-// What comes in is hostile until it is read here: its depth is limited, ids are texts or whole
-// numbers, params are objects. Texts that go out are one line without a line end.
-// Thread-safety: pure functions.
+// Input is untrusted and checked here: depth is limited, ids are texts or whole numbers, params are
+// objects. Output texts are one line without a line end. Thread-safety: pure functions.
 
 #ifndef DOSSIER_SERVER_MCP_MESSAGE_H_
 #define DOSSIER_SERVER_MCP_MESSAGE_H_
@@ -40,11 +39,11 @@ struct RpcMessage {
   enum class Kind : std::uint8_t { kRequest, kNotification, kResponse };
   Kind kind = Kind::kRequest;
   Json id;             // of a request or response: a text or a whole number
-  std::string method;  // "" of a response
+  std::string method;  // "" for a response
   JsonObject params;
 };
 
-// What cannot be read, and the id that its answer has: null where none could be found.
+// An invalid message: its error and the id for the answer (null if none was found).
 struct RpcRefusal {
   Json id;
   RpcError error;

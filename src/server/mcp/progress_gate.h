@@ -1,5 +1,5 @@
-// Notices of how far a request has come, on their way to a client that wants them: at most four a
-// second, at least one in ten seconds, each above the one before, none once it is closed.
+// Limits the progress notices of a request to a client that wants them: at most four a second, at
+// least one in ten seconds, with increasing values, none after it is closed.
 //
 //   ProgressGate gate(token, send);
 //   gate.Offer({.done = 3, .message = "turn 3/30"});   // sent now, or by the next Tick
@@ -59,7 +59,7 @@ class ProgressGate {
     sent_.push_back(now);
     last_ = now;
     waiting_ = false;
-    // It must rise, also where nothing but time has passed.
+    // The value must increase, even if only time has passed.
     told_ = told_ && latest_.done <= *told_ ? *told_ + 0.001 : latest_.done;
     JsonObject params{{"progressToken", token_}, {"progress", *told_}};
     if (latest_.total) params["total"] = *latest_.total;

@@ -1,11 +1,11 @@
-// The Model Context Protocol over two descriptors: one message a line, both ways.
+// The Model Context Protocol over two descriptors: one message per line in both directions.
 //
 //   DOSSIER_RETURN_IF_ERROR(ServeStdio(catalog, {.in = 0, .out = 1}, cancel));
 //
-// Returns when the input ends or `cancel` is asked for; what runs then is cancelled first. Nothing
-// but messages is written to `out`; the caller keeps others from it. A line above the limit is
-// refused and passed over.
-// Errors: kIo where reading or writing fails. Thread-safety: one call a pair of descriptors.
+// Returns when the input ends or `cancel` is requested, after cancelling running requests. Only
+// messages are written to `out`; the caller keeps other output away from it. A line above the limit
+// is refused and skipped. Errors: kIo if reading or writing fails. Thread-safety: one call per pair
+// of descriptors.
 
 #ifndef DOSSIER_SERVER_MCP_STDIO_SERVER_H_
 #define DOSSIER_SERVER_MCP_STDIO_SERVER_H_

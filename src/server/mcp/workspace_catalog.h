@@ -4,10 +4,10 @@
 //   WorkspaceCatalog catalog(*workspace, {.tools = {"open", "search", "read"}});
 //   DOSSIER_RETURN_IF_ERROR(ServeStdio(catalog, {}, cancel));
 //
-// Text of files, code and models stands in a data fence whose id is drawn once a process. A result
-// above the workspace's limit of tokens is cut at a line, and says so.
-// Errors: kUsage for a tool that is none, with the nearest. Thread-safety: all methods from any
-// thread. Ownership: the workspace outlives it.
+// Text of files, code and models is put into a data fence whose id is random per process. A result
+// above the workspace's token limit is cut at a line, with a note. Errors: kUsage for an unknown
+// tool, with the nearest. Thread-safety: all methods from any thread. Ownership: the workspace must
+// outlive it.
 
 #ifndef DOSSIER_SERVER_MCP_WORKSPACE_CATALOG_H_
 #define DOSSIER_SERVER_MCP_WORKSPACE_CATALOG_H_
@@ -26,7 +26,7 @@ namespace dossier::mcp {
 
 class WorkspaceCatalog final : public ServerOffer {
  public:
-  // `tools`: the names that are offered; empty: all.
+  // `tools`: the offered names; empty: all.
   static Result<std::unique_ptr<WorkspaceCatalog>> Make(server::Workspace& workspace,
                                                         std::vector<std::string> tools);
 
@@ -48,13 +48,13 @@ class WorkspaceCatalog final : public ServerOffer {
   WorkspaceCatalog(server::Workspace& workspace, std::vector<std::string> tools);
 
   bool Offers(std::string_view tool) const;
-  // The parts as one text: fenced, and cut where it is too long.
+  // Joins the parts to one text: fenced, and cut if it is too long.
   std::string Render(const server::Output& output, std::string_view whole) const;
   std::string Fenced(std::string_view text) const;
   Result<std::string> ResourceText(std::string_view path, std::string_view query,
                                    const CallContext& call);
 
-  // Shared with the runs, which may end after this.
+  // Shared with the runs, which may outlive this object.
   struct Watchers {
     std::mutex mutex;
     std::map<std::uint64_t, Changed> all;

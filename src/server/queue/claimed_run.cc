@@ -15,14 +15,14 @@
 namespace dossier::server {
 namespace {
 
-constexpr Millis kAgain{200};  // between tries while the database is away
+constexpr Millis kAgain{200};  // retry interval while the database is down
 constexpr std::size_t kProbeBytes = 64u << 10;
 
 class NobodyWatches final : public ask::EventSink {
   void OnEvent(const store::Event&) override {}
 };
 
-// Looks at the lease once more when the request leaves, which may be long after it was submitted.
+// Checks the lease again when the request leaves, which may be long after it was submitted.
 class LeasedSink final : public model::Sink {
  public:
   LeasedSink(std::shared_ptr<model::Sink> sink, std::shared_ptr<store::Lease> lease,
@@ -48,7 +48,7 @@ class LeasedSink final : public model::Sink {
   CancelSource source_;
 };
 
-// Lets nothing out once the lease is lost: whoever has the run by now sends it, if it is needed.
+// Sends nothing after the lease is lost: the run's new worker sends it, if needed.
 class LeasedGate final : public model::Gate {
  public:
   LeasedGate(std::shared_ptr<model::Gate> gate, std::shared_ptr<store::Lease> lease)
@@ -82,8 +82,7 @@ Json FailedResult(const std::string& run, const Error& error) {
       {"error", JsonObject{{"code", ErrorName(error.code)}, {"message", error.message}}}};
 }
 
-// What the database holds may be anybody's: what of it no reader foresaw ends its run, not the
-// worker.
+// The database's content is untrusted: unforeseen data ends its run, not the worker.
 template <typename Step>
 auto Caught(const Step& step) -> decltype(step()) {
   try {
@@ -110,8 +109,8 @@ ClaimedRun::~ClaimedRun() {
   for (const char* suffix : {"", "-wal", "-shm", "-live"}) ::unlink((path + suffix).c_str());
 }
 
-// Tries again while the database is away and the lease holds, and once behind it: the database
-// knows whether a step whose outcome is unknown was done.
+// Retries while the database is down and the lease holds, and once after it: the database knows
+// whether a step with unknown outcome was done.
 Status ClaimedRun::Patiently(const std::function<Status()>& step) const {
   while (true) {
     const bool last = lease_->IsOver();
@@ -149,7 +148,7 @@ Result<ask::Outcome> ClaimedRun::Answer(const Loaded& loaded,
   DOSSIER_ASSIGN_OR_RETURN(PreparedAsk ask, PrepareAsk(setting_.workspace, loaded.ask.wish,
                                                        std::move(place), lease_->token()));
   ask.request.seed_from = loaded.ask.seed_from;
-  ask.request.argv.clear();  // of a server: flags and paths of this machine are for no other
+  ask.request.argv.clear();  // a server's flags and paths are valid only on its machine
   ask.options.version = setting_.version;
   for (driver::BoundModel* model : {&ask.options.root, &ask.options.sub}) {
     model->gate = std::make_shared<LeasedGate>(model->gate, lease_);
@@ -170,7 +169,7 @@ Result<ask::Outcome> ClaimedRun::Answer(const Loaded& loaded,
   return engine.Resume({.run = claim.run}, ask.request, lease_->token(), sink);
 }
 
-// Another worker may have what this one lacks: the model, the key for it, a sandbox that works.
+// Another worker may have what this one lacks: the model, its key, a working sandbox.
 void ClaimedRun::Leave(store::RunQueue& queue, std::string_view lacking, const Error& error) {
   const store::Claim& claim = lease_->claim();
   const std::string why = fmt::format("worker {} {}: {}", claim.worker, lacking, error.message);
@@ -184,14 +183,14 @@ void ClaimedRun::Leave(store::RunQueue& queue, std::string_view lacking, const E
                            left ? error.message : left.error().message));
 }
 
-// An earlier worker recorded the end of the run, and went before its row told of it. False: there
-// is no such end.
+// An earlier worker recorded the end of the run, and died before updating its row. Returns false if
+// there is no such end.
 bool ClaimedRun::EndAsRecorded(store::RunQueue& queue, const Loaded& loaded) {
   const store::Claim& claim = lease_->claim();
   if (loaded.events.empty() || loaded.events.back().type != "run.finished") return false;
   const JsonObject& finished = loaded.events.back().data;
   const std::string status = TextAt(Json(finished), "status");
-  if (status == "interrupted" || status == "failed") return false;  // it is tried again
+  if (status == "interrupted" || status == "failed") return false;  // it is retried
   JsonObject result = RecordedResult(claim.run, finished);
   const Json* body = Find(finished, "answer");
   const auto answer = body ? loaded.local->ReadBody(*body) : Result<std::string>("");
@@ -204,8 +203,8 @@ bool ClaimedRun::EndAsRecorded(store::RunQueue& queue, const Loaded& loaded) {
   return true;
 }
 
-// A run that failed where nothing can be kept or no code can be run is not to blame: whether that
-// is so is asked of cache and sandbox, as no error of the run tells.
+// A run is not to blame if this machine can store nothing or run no code. No error of the run tells
+// this, so cache and sandbox are tested.
 std::optional<ClaimedRun::Fault> ClaimedRun::MachineFault(const Result<Loaded>& loaded,
                                                           const Result<ask::Outcome>& outcome) {
   constexpr std::string_view kKeeps = "cannot keep its texts", kRuns = "cannot run its code";
@@ -215,7 +214,7 @@ std::optional<ClaimedRun::Fault> ClaimedRun::MachineFault(const Result<Loaded>& 
     return Fault{kKeeps, writes.error()};
   }
   if (!loaded) {
-    // There is room for a little, and none for its texts.
+    // There is some room, but not enough for its texts.
     const bool full = loaded.error().code == ErrorCode::kIo;
     return full ? std::optional(Fault{kKeeps, loaded.error()}) : std::nullopt;
   }
@@ -251,7 +250,7 @@ void ClaimedRun::Work(store::RunQueue& queue) {
   if (loaded) {
     const std::string& name = loaded->ask.wish.model;
     const auto model = setting_.workspace.Model(name, lease_->token());
-    // What nobody may name is for no other worker either.
+    // A forbidden name is forbidden for other workers, too.
     const bool refused = !model && model.error().code == ErrorCode::kRefused;
     if (!model && !refused && !lease_->token().cancelled()) {
       setting_.lacks(name);
@@ -265,8 +264,8 @@ void ClaimedRun::Work(store::RunQueue& queue) {
     const std::shared_ptr<store::Journal> journal =
         store::MakeSharedJournal(std::move(loaded->local), lease_, setting_.writer, events);
     outcome = Caught([&] { return Answer(*loaded, journal); });
-    // All that was recorded is there before the run is said to have ended, and before its bodies
-    // go.
+    // All recorded events are stored before the run is reported as ended, and before its bodies are
+    // removed.
     written = setting_.writer.Flush(*lease_);
   }
   const auto broken = MachineFault(loaded, outcome);

@@ -1,9 +1,9 @@
-// One run in the hands of a worker, from its claim to its result.
+// A run that a worker has claimed, from its claim to its result.
 //
 //   ClaimedRun run(setting, lease);
 //   run.Work(*queue);
 //
-// Thread-safety: one owner; the lease may be lost or stopped from any thread meanwhile.
+// Thread-safety: one owner; meanwhile any thread may lose or stop the lease.
 
 #ifndef DOSSIER_SERVER_QUEUE_CLAIMED_RUN_H_
 #define DOSSIER_SERVER_QUEUE_CLAIMED_RUN_H_
@@ -31,13 +31,13 @@ struct ClaimSetting {
   store::EventWriter& writer;
   std::string cache_folder, version;
   std::function<void(std::string_view line)> say;
-  // A run was left to others: this model cannot be opened here, or sandbox or cache are broken
-  // here.
+  // Called when a run is left to others: this model cannot be opened here, or the sandbox or cache
+  // is broken here.
   std::function<void(const std::string& model)> lacks;
   std::function<void(const Error& error)> breaks;
 };
 
-// Makes the folder if needed, and writes a little in it. Errors: kIo, kPermission, kNotFound,
+// Makes the folder if needed, and tests that it is writable. Errors: kIo, kPermission, kNotFound,
 // naming the folder.
 Status CheckCache(const std::string& folder);
 
@@ -47,15 +47,15 @@ class ClaimedRun {
       : setting_(setting), lease_(std::move(lease)) {}
   ~ClaimedRun();  // removes the local journal of the run
 
-  // Returns when the run is answered, given back or lost. `queue` is this thread's own.
-  // Whatever goes wrong over what the database holds ends this run alone, as failed.
+  // Returns when the run is answered, given back or lost. `queue` is this thread's own. Invalid
+  // data from the database fails only this run.
   void Work(store::RunQueue& queue);
 
  private:
   struct Loaded {
     QueuedAsk ask;
     std::vector<ask::ContextSource> sources;
-    std::vector<store::Event> events;  // that others recorded
+    std::vector<store::Event> events;  // recorded by earlier workers
     std::unique_ptr<store::Journal> local;
   };
   Result<Loaded> Load(store::RunQueue& queue);
@@ -73,8 +73,8 @@ class ClaimedRun {
 
   const ClaimSetting& setting_;
   const std::shared_ptr<store::Lease> lease_;
-  // Each claim has its own: what an earlier one of this machine left is not what the store has. No
-  // word of the database is in it.
+  // Each claim has its own name: a journal left by an earlier claim on this machine may differ from
+  // the store. It contains no text from the database.
   const std::string journal_name_ = RandomHex(16) + ".db";
 };
 

@@ -1,5 +1,5 @@
-// A run of the shared store as it is recorded so far, in a journal of its own, for readers that
-// want a journal.
+// Copies what is recorded of a run in the shared store to a temporary journal, for readers that
+// need a journal.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const FetchedRun fetched, FetchRun(*queue, run));
 //   if (fetched.journal) Tell(*fetched.journal, run);
@@ -20,7 +20,7 @@
 namespace dossier::server {
 
 struct FetchedRun {
-  TempFolder folder;                        // goes with the object
+  TempFolder folder;                        // removed with the object
   std::unique_ptr<store::Journal> journal;  // null: nothing is recorded yet
 };
 

@@ -1,4 +1,4 @@
-// A question in the queue of the shared store: what is put there, and what a worker makes of it.
+// A question in the queue of the shared store: written by a client, read by a worker.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string run,
 //                            QueueAsk(*queue, {.wish = wish, .context = context.get(), .owner =
@@ -6,8 +6,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const QueuedAsk asked, ReadQueuedAsk(claim.request));   // elsewhere
 //   DOSSIER_RETURN_IF_ERROR(FetchContexts(*queue, asked, content));
 //
-// The texts of the context are in the store before the run is queued, so that any machine can
-// answer it. Errors: kInvalidArgument, kDamaged; those of the store. Thread-safety: as the queue.
+// The context's texts are in the store before the run is queued, so that any machine can answer it.
+// Errors: kInvalidArgument, kDamaged; those of the store. Thread-safety: as the queue.
 
 #ifndef DOSSIER_SERVER_QUEUE_QUEUED_ASK_H_
 #define DOSSIER_SERVER_QUEUE_QUEUED_ASK_H_
@@ -26,19 +26,18 @@
 namespace dossier::server {
 
 struct AskToQueue {
-  AskWish wish;  // its context id and opened model are not looked at
+  AskWish wish;  // its context id and opened model are ignored
   const ask::ContextSet* context;
   std::string owner;
   int priority = 0;
 };
 
 // Returns the run's id. Errors: kInvalidArgument also for an SQLite file among the documents, and
-// for a model that is named by its address: which machine a worker talks to is for its owner to
-// say.
+// for a model named by its address: a worker's owner decides which machines it talks to.
 Result<std::string> QueueAsk(store::RunQueue& queue, const AskToQueue& ask);
 
 struct QueuedContext {
-  std::string name, path, sha256;  // path: "" of what came as a text
+  std::string name, path, sha256;  // path: "" for a text
 };
 
 struct QueuedAsk {
@@ -49,7 +48,7 @@ struct QueuedAsk {
 
 Result<QueuedAsk> ReadQueuedAsk(const JsonObject& request);
 
-// The texts into the local store; what is there is kept. Returns what ask::LoadContext reads.
+// Fetches the missing texts into the local store. Returns sources for ask::LoadContext.
 Result<std::vector<ask::ContextSource>> FetchContexts(store::RunQueue& queue, const QueuedAsk& ask,
                                                       store::ContentStore& content);
 

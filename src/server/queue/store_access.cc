@@ -12,7 +12,7 @@ constexpr Millis kListenAgain{1'000};
 
 Result<std::unique_ptr<StoreAccess>> StoreAccess::Open(std::string address) {
   DOSSIER_ASSIGN_OR_RETURN(auto listens, store::RunQueue::Open(address));
-  // Notices that come from now on are not missed.
+  // Notifications from now on are not missed.
   DOSSIER_RETURN_IF_ERROR(listens->WaitForEvents(Millis(0), {}));
   return std::unique_ptr<StoreAccess>(new StoreAccess(std::move(address), std::move(listens)));
 }

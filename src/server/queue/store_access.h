@@ -1,5 +1,5 @@
-// The shared store for a server: a bounded number of connections that many threads borrow, and one
-// that hears of new events and tells those who wait for them.
+// A server's access to the shared store: a bounded number of connections that many threads borrow,
+// and one that listens for new events and wakes those who wait for them.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto store, StoreAccess::Open("postgresql:///dossier"));
 //   DOSSIER_ASSIGN_OR_RETURN(const auto queue, store->Lend());
@@ -9,8 +9,8 @@
 //   …
 //   (void)WaitUnlessCancelled(StoreAccess::kLookAgain, news->token());   // then read again
 //
-// Errors: those of the store. Thread-safety: all methods from any thread; what is lent has one
-// owner, and must be given back before the access goes.
+// Errors: those of the store. Thread-safety: all methods from any thread; a borrowed connection has
+// one owner, and must be returned before this object is destroyed.
 
 #ifndef DOSSIER_SERVER_QUEUE_STORE_ACCESS_H_
 #define DOSSIER_SERVER_QUEUE_STORE_ACCESS_H_
@@ -33,9 +33,9 @@ namespace dossier::server {
 
 class StoreAccess {
  public:
-  static constexpr Millis kLookAgain{5'000};  // notices may be lost
+  static constexpr Millis kLookAgain{5'000};  // poll interval, as notices may be lost
 
-  // A connection, until the object goes.
+  // A borrowed connection, returned by the destructor.
   class Lent {
    public:
     Lent(StoreAccess& from, std::unique_ptr<store::RunQueue> queue)
@@ -52,14 +52,14 @@ class StoreAccess {
     std::unique_ptr<store::RunQueue> queue_;
   };
 
-  // Makes the tables where there are none.
+  // Creates missing tables.
   static Result<std::unique_ptr<StoreAccess>> Open(std::string address);
   ~StoreAccess();
 
   const std::string& address() const { return address_; }
   // Waits while all connections are lent.
   Result<Lent> Lend();
-  // Its token is cancelled once the run has new events or another state, or with `parent`.
+  // Its token is cancelled by new events or another state of the run, or with `parent`.
   std::shared_ptr<CancelSource> NewsOf(const std::string& run, const CancelToken& parent);
 
  private:
@@ -69,7 +69,7 @@ class StoreAccess {
   void Tell(const std::vector<std::string>& runs);
 
   const std::string address_;
-  const std::unique_ptr<store::RunQueue> listens_;  // of the thread
+  const std::unique_ptr<store::RunQueue> listens_;  // used by the thread
   CancelSource ending_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable returned_;

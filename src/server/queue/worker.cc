@@ -27,13 +27,14 @@ using store::Lease;
 using store::RunQueue;
 
 constexpr Millis kPoll{5'000};      // notices may be lost
-constexpr Millis kTick{200};        // how exactly the end of a lease is seen on this side
-constexpr Millis kBehindLease{20};  // what is due now is due for the database a moment later
+constexpr Millis kTick{200};        // accuracy with which this side sees the end of a lease
+constexpr Millis kBehindLease{20};  // the database sees a lease's end a moment later
 constexpr Millis kDatabaseAway{1'000};
-constexpr std::chrono::minutes kTryModelAgain{1};  // a model that could not be opened
+constexpr std::chrono::minutes kTryModelAgain{
+    1};  // retry interval for a model that could not be opened
 constexpr std::chrono::minutes kTryMachineAgain{1};
 constexpr std::chrono::hours kLeftBehind{48};
-constexpr std::chrono::minutes kFresh{10};  // a text that was used so lately stays cached
+constexpr std::chrono::minutes kFresh{10};  // a text used so recently stays cached
 
 std::string WorkerId() {
   char host[256] = "";
@@ -41,13 +42,13 @@ std::string WorkerId() {
   return fmt::format("{}-{}-{}", *host ? host : "host", getpid(), RandomHex(6));
 }
 
-// Held by each run that is at work over the folder, in whatever process.
+// A lock held by each run at work over the folder, in any process.
 Result<store::LiveRuns> Users(const std::string& folder) {
   return store::LiveRuns::Open(folder + "/in-use");
 }
 
-// The oldest texts go, until the rest fits, where no worker is at work: a run reads what it fetched
-// to its end. Best effort: what cannot be removed stays.
+// Removes the oldest texts until the rest fits, while no worker is at work: a run needs its texts
+// to its end. Best effort: errors are ignored.
 void PruneCache(const std::string& folder, std::uint64_t most) {
   const auto users = Users(folder);
   if (!users || !users->BeAlone()) return;
@@ -68,7 +69,7 @@ void PruneCache(const std::string& folder, std::uint64_t most) {
     bytes += one.bytes;
     all.push_back(std::move(one));
   }
-  // Journals of runs whose worker was killed.
+  // Removes journals of runs whose worker was killed.
   for (const fs::directory_entry& left : fs::directory_iterator(folder, error)) {
     std::error_code gone;
     const bool journal = left.path().filename().string().find(".db") != std::string::npos;
@@ -103,16 +104,16 @@ class Worker {
   Status Run() {
     DOSSIER_RETURN_IF_ERROR(CheckCache(options_.cache_folder));
     DOSSIER_ASSIGN_OR_RETURN(queue_, RunQueue::Open(options_.store));
-    // A worker without a model would take every run of the queue, and answer none.
+    // A worker without a model would take every run of the queue and answer none.
     DOSSIER_RETURN_IF_ERROR(setting_.workspace.Model("", stop_));
-    // Nor may one without a sandbox take them only to give them back.
+    // One without a sandbox would take runs only to give them back.
     if (const Status works = setting_.workspace.CheckSandbox(stop_); !works) {
       return MakeError(works.error().code,
                        "a worker runs code in the sandbox, which fails here: {}",
                        works.error().message);
     }
     DOSSIER_RETURN_IF_ERROR(NoteMe());
-    // Notices that come from now on are not missed.
+    // Notifications from now on are not missed.
     DOSSIER_RETURN_IF_ERROR(queue_->WaitForWork(Millis(0), stop_));
     Say(fmt::format("worker {} is ready", id_));
     std::thread keeper([this] { KeepLeases(); });
@@ -140,8 +141,8 @@ class Worker {
     const std::lock_guard lock(mutex_);
     lacking_[model] = std::chrono::steady_clock::now() + kTryModelAgain;
   }
-  // From here on no run is taken until sandbox and cache work again: the queue would come round to
-  // this worker without end.
+  // Takes no run until sandbox and cache work again: else the queue would return the same runs to
+  // this worker forever.
   void Breaks(const Error& error) {
     const std::lock_guard lock(mutex_);
     broken_ = error;
@@ -181,9 +182,9 @@ class Worker {
     return queue_->NoteWorker(id_, options_.version, static_cast<std::int64_t>(options_.slots));
   }
 
-  // Takes what there is a place for, else waits for work. False: nothing is left to wait for.
+  // Takes runs for free slots, else waits for work. Returns false if there is nothing to wait for.
   Result<bool> Step() {
-    // Whoever ends from here on wakes the wait below.
+    // A run that ends from here on wakes the wait below.
     auto wake = std::make_shared<CancelSource>(stop_);
     std::size_t running = 0;
     {
@@ -227,7 +228,7 @@ class Worker {
     });
   }
 
-  // A connection of a run that has ended, or a new one. Null: the lease is over.
+  // Reuses the connection of an ended run, or opens one. Null: the lease is over.
   std::unique_ptr<RunQueue> TakeQueue(const Lease& lease) {
     {
       const std::lock_guard lock(mutex_);
@@ -265,7 +266,7 @@ class Worker {
     return leases_;
   }
 
-  // Renews each lease every third of its time, and ends what could not be renewed.
+  // Renews each lease after every third of its time, and ends those that could not be renewed.
   void KeepLeases() {
     std::unique_ptr<RunQueue> queue;
     const Millis third = options_.lease / 3;
@@ -294,7 +295,7 @@ class Worker {
       if (renewed) {
         lease->Extend(before + options_.lease);
       } else if (renewed.error().code == store::kLeaseLost) {
-        // One that has just ended by itself is none that was lost.
+        // A run that has just ended by itself is not a lost one.
         lease->Lose(renewed.error().message);
       } else {
         return renewed;
@@ -330,11 +331,11 @@ class Worker {
   std::mutex mutex_;  // guards what follows
   std::vector<std::shared_ptr<Lease>> leases_;
   std::vector<std::unique_ptr<RunQueue>> idle_;
-  std::map<std::string, Clock::Steady> lacking_;  // models, and when each is tried again
-  std::optional<Error> broken_;                   // what is wrong with this machine
-  Clock::Steady rests_until_;                     // until it is tried again
+  std::map<std::string, Clock::Steady> lacking_;  // models, with the time of the next try
+  std::optional<Error> broken_;                   // the fault of this machine
+  Clock::Steady rests_until_;                     // time of the next try
   std::shared_ptr<CancelSource> wake_;
-  TaskGroup tasks_;  // last: joined before the rest goes
+  TaskGroup tasks_;  // last: joined before the rest is destroyed
 };
 
 }  // namespace

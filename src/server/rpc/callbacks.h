@@ -1,12 +1,12 @@
-// Functions of the program at the other end, as the code and runs that it asked for call them.
+// Calls functions of the client program from the code and runs that it asked for.
 //
 //   callbacks.Call({.id = 1, .name = "price", .args = {{"item", "A1"}}}, cancel,
 //                  [reply](Result<Json> value) { … });        // {"call":7,"id":1,"name":"price",…}
 //   callbacks.Resolve(message);                               // {"reply":7,"value":3}
 //
-// What a function raises is kFailed with "TYPE: message". Each call is answered once: by its reply,
-// by its cancel token, or when the other end is gone (kCancelled). Thread-safety: all methods from
-// any thread; answers come on the thread that brings them.
+// An exception of a function is kFailed with "TYPE: message". Each call is answered once: by its
+// reply, by its cancel token, or when the client is gone (kCancelled). Thread-safety: all methods
+// from any thread; answers come on the thread that delivers them.
 
 #ifndef DOSSIER_SERVER_RPC_CALLBACKS_H_
 #define DOSSIER_SERVER_RPC_CALLBACKS_H_
@@ -26,10 +26,10 @@
 namespace dossier::server {
 
 struct ClientCall {
-  Json id;           // of the request that it belongs to
+  Json id;           // of the request that the call belongs to
   std::string name;  // of the function
   JsonObject args;   // by name
-  JsonArray rest;    // values beyond the named ones
+  JsonArray rest;    // positional values beyond the named ones
 };
 
 class Callbacks {
@@ -39,9 +39,9 @@ class Callbacks {
   explicit Callbacks(LineWriter& out) : out_(out) {}
 
   void Call(const ClientCall& call, const CancelToken& cancel, Answer answer);
-  // False for a reply to no open call: one that was cancelled before, or never made.
+  // Returns false for a reply to no open call: one that was cancelled, or never made.
   bool Resolve(const JsonObject& reply);
-  // The other end is gone.
+  // Fails all open calls: the client is gone.
   void FailAll();
 
  private:

@@ -1,5 +1,5 @@
-// Code sessions of a program: names persist from block to block, and code calls the program's own
-// functions.
+// Code sessions of a client program: names persist from block to block, and code can call the
+// program's own functions.
 //
 //   ClientSessions sessions(workspace, callbacks);
 //   sessions.Open({{"tools", {{{"name", "price"}, {"parameters", {"item"}}}}}}, scope);
@@ -7,12 +7,12 @@
 //   sessions.Run({{"session", "s1"}, {"code", "print(price('A1'))"}}, scope);
 //   // {"status":"ok","out":"3\n","last":"","error":null,…}
 //
-// A session is strict, without network, files and models, with the limits of docs/guide/sandbox.md.
-// What code raises is a result; errors are kNotFound (session, name, context), kLocked (a block of
-// it runs; one that was cancelled is waited for), kInvalidArgument and those of
+// A session is strict: no network, files or models, with the limits of docs/guide/sandbox.md. An
+// exception in the code is a result; errors are kNotFound (session, name, context), kLocked (a
+// block of the session runs; a cancelled one is waited for), kInvalidArgument and those of
 // sandbox::Session::Run. A plain session (workers/python/dossier_plain.py) is for programs that
-// bring their own prompts: no name is ours. Thread-safety: all methods from any thread; one block a
-// session at a time.
+// bring their own prompts: it defines none of our names. Thread-safety: all methods from any
+// thread; one block per session at a time.
 
 #ifndef DOSSIER_SERVER_RPC_CLIENT_SESSIONS_H_
 #define DOSSIER_SERVER_RPC_CLIENT_SESSIONS_H_
@@ -31,11 +31,11 @@
 
 namespace dossier::server {
 
-// One request of the client, for what works on it.
+// The context of one request of the client.
 struct RpcScope {
   Json id;
   CancelToken cancel;
-  std::function<void(JsonObject event)> event;  // tells the client how far it is; may be empty
+  std::function<void(JsonObject event)> event;  // reports progress to the client; may be empty
 };
 
 class ClientSessions {

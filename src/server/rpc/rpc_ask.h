@@ -1,11 +1,11 @@
-// `ask` for a program: a question over a context, with the settings of <dossier/ask.h> as JSON.
+// `ask` of the rpc protocol: a question over a context, with <dossier/ask.h>'s settings as JSON.
 //
 //   Asker asker(workspace);
 //   asker.Ask({{"question", "How many?"}, {"context", "c3f9a01b2c4d5"}, {"max_usd", 0.5}}, scope);
 //
-// The result is the object of `dossier ask --json`. Where there is no answer that a caller may take
-// for one, or only what a limit left, the reply holds an error, and the object as what is in hand.
-// Models stay open, one for each set of settings. Thread-safety: Ask from any thread.
+// The result is the object of `dossier ask --json`. If there is no usable answer, or only what a
+// limit left, the reply has an error, and the object as partial result. Models stay open, one for
+// each set of settings. Thread-safety: Ask from any thread.
 
 #ifndef DOSSIER_SERVER_RPC_RPC_ASK_H_
 #define DOSSIER_SERVER_RPC_RPC_ASK_H_
@@ -27,7 +27,7 @@ namespace dossier::server {
 
 struct RpcReply {
   Json result;
-  std::optional<Error> error;  // then `result` is what is in hand, or null
+  std::optional<Error> error;  // then `result` is partial, or null
 };
 
 class Asker {
@@ -35,7 +35,7 @@ class Asker {
   Asker(Workspace& workspace, Callbacks& callbacks)
       : workspace_(workspace), callbacks_(callbacks) {}
   Result<RpcReply> Ask(const JsonObject& params, const RpcScope& scope);
-  // What Ask would take with the same model and mode; nothing is sent.
+  // Estimates an Ask with the same model and mode; nothing is sent.
   Result<RpcReply> Estimate(const JsonObject& params, const RpcScope& scope);
 
  private:

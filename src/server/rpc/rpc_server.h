@@ -4,9 +4,9 @@
 //   RpcServer server(*workspace, {.in = STDIN_FILENO, .out = STDOUT_FILENO, .version = "0.1.0"});
 //   DOSSIER_RETURN_IF_ERROR(server.Serve(cancel));      // until the end of input
 //
-// docs/formats/rpc.md describes the messages. Each request has a thread; answers come in the order
-// in which they are ready. The end of input, a lost output and `cancel` end all that runs.
-// Errors: kCancelled (by `cancel`), kIo. Thread-safety: Serve once.
+// docs/formats/rpc.md describes the messages. Each request has a thread; answers are sent in the
+// order in which they are ready. The end of input, a lost output and `cancel` stop all requests.
+// Errors: kCancelled (by `cancel`), kIo. Thread-safety: call Serve once.
 
 #ifndef DOSSIER_SERVER_RPC_RPC_SERVER_H_
 #define DOSSIER_SERVER_RPC_RPC_SERVER_H_

@@ -9,13 +9,13 @@ namespace dossier::store {
 namespace {
 
 constexpr std::size_t kChunk = 1u << 20;  // bytes
-// Of a piece that is too long one byte more than a whole one, and no more.
+// For a piece that is too long: reads one byte more than a whole piece, and no more.
 constexpr std::string_view kReadChunk =
     "SELECT substring(data FROM 1 FOR 1048577) FROM blob_chunks "
     "WHERE sha256=$1::bytea AND n=$2::int";
 static_assert(kChunk == 1'048'576);
 
-// As `decode` of PostgreSQL reads it.
+// In the format of PostgreSQL's `decode`.
 PostgresValue Named(std::string_view sha256) { return {std::string("\\x") + std::string(sha256)}; }
 
 Result<std::optional<std::int64_t>> SizeOf(PostgresConnection& connection,
@@ -57,7 +57,7 @@ Status PutBlob(PostgresConnection& connection, std::string_view sha256, std::str
 }
 
 Status FetchBlob(PostgresConnection& connection, std::string_view sha256, ContentStore& content) {
-  // Putting it says that it is in use, and brings it back if another worker drops it just now.
+  // Put marks the body as used, and restores it if another worker removes it just now.
   if (content.Has(sha256)) {
     if (const auto text = content.Get(sha256)) return content.Put(*text).map([](const auto&) {});
   }
@@ -65,8 +65,8 @@ Status FetchBlob(PostgresConnection& connection, std::string_view sha256, Conten
   if (!size) {
     return MakeError(ErrorCode::kNotFound, "the shared store has no body {}", sha256);
   }
-  // A damaged one stays until the whole one takes its place at once: another run of this machine
-  // may have stored a whole one meanwhile, and be about to open it. Abandoned, the writer leaves
+  // A damaged body stays until the whole one atomically replaces it: another run of this machine
+  // may have stored a whole one meanwhile, and be about to open it. An abandoned writer leaves
   // nothing behind.
   DOSSIER_ASSIGN_OR_RETURN(ContentWriter writer, ContentWriter::Start(content));
   Sha256 hash;
@@ -76,8 +76,8 @@ Status FetchBlob(PostgresConnection& connection, std::string_view sha256, Conten
         const PostgresRows rows,
         connection.Run(kReadChunk, {Named(sha256), n}, PostgresConnection::Answer::kBytes));
     if (rows.empty()) break;
-    // All are of one length but the last, so that their number is known: no row says how long this
-    // goes on.
+    // All pieces but the last have the same length, so their number is known; no row stores the
+    // length.
     const std::string piece = rows.Text(0, 0);
     if (piece.size() != std::min<std::uint64_t>(kChunk, static_cast<std::uint64_t>(*size - bytes)))
       break;

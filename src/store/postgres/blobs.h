@@ -1,11 +1,11 @@
-// Bodies by content hash in the shared store, in pieces of 1 MiB.
+// Stores bodies by content hash in the shared store, in pieces of 1 MiB.
 //
 //   DOSSIER_RETURN_IF_ERROR(PutBlob(*connection, sha256, bytes));
 //   DOSSIER_RETURN_IF_ERROR(FetchBlob(*connection, sha256, content));   // into the local store
 //
-// A blob is whole or absent for every reader, and checked by its hash when it is fetched.
-// Errors: kNotFound (absent), kDamaged (it does not match its hash); those of the connection and of
-// the content store. Thread-safety: as the connection.
+// Readers see a blob whole or not at all; fetching checks its hash. Errors: kNotFound (absent),
+// kDamaged (it does not match its hash); those of the connection and of the content store.
+// Thread-safety: as the connection.
 
 #ifndef DOSSIER_STORE_POSTGRES_BLOBS_H_
 #define DOSSIER_STORE_POSTGRES_BLOBS_H_
@@ -23,14 +23,14 @@
 
 namespace dossier::store {
 
-// Not within a transaction. What is there already is left alone.
+// Must not be called within a transaction. An existing blob is left unchanged.
 Status PutBlob(PostgresConnection& connection, std::string_view sha256, std::string_view bytes);
-// What `content` has already is not fetched again, unless it does not match its hash.
+// Does nothing if `content` already has the body and it matches its hash.
 Status FetchBlob(PostgresConnection& connection, std::string_view sha256, ContentStore& content);
-// The bodies that an event names.
+// Adds the hashes of the bodies that an event names.
 void AddBodiesOf(const Json& data, std::set<std::string>* hashes);
-// Those of a run's events into `content`, without the texts of its context. A hash that is no
-// body's names nothing.
+// Fetches the bodies of a run's events into `content`, except the texts of its context. A hash
+// without a stored body is ignored.
 Status FetchBodiesOf(PostgresConnection& connection, std::span<const Event> events,
                      ContentStore& content);
 

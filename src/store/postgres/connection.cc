@@ -27,8 +27,8 @@ tl::unexpected<Error> PasswordRefused(std::string_view flag) {
 }
 
 #ifdef DOSSIER_POSTGRES
-// What the address itself sets, by the names that libpq has for it; nothing where it cannot be
-// read, which is told when it is opened.
+// Returns the settings in the address, by libpq's names; nothing for an unreadable address, which
+// fails when it is opened.
 std::map<std::string, std::string> PartsOf(const std::string& address) {
   const auto pq = LoadPq();
   if (!pq) return {};
@@ -46,17 +46,17 @@ std::map<std::string, std::string> PartsOf(const std::string& address) {
 
 }  // namespace
 
-// Without libpq nothing can be connected to, but an address is judged all the same.
+// Without libpq there is no connection, but addresses are still checked.
 Status RefusePasswordIn(std::string_view flag, std::string_view address) {
   const std::size_t scheme = address.find("://");
   if (scheme == address.npos) return {};
   const std::string_view rest = address.substr(scheme + 3);
   const std::size_t query = rest.find('?');
-  // Up to the query, as a password may have a slash in it.
+  // Up to the query, because a password may contain a slash.
   const std::string_view place = rest.substr(0, query);
   const std::size_t at = place.rfind('@');
   const bool in_user = at != place.npos && place.substr(0, at).find(':') != place.npos;
-  // "sslpassword" too: it ends in the same word.
+  // Also finds "sslpassword", which ends in the same word.
   const bool in_query =
       query != rest.npos && ToLowerAscii(rest.substr(query)).find("password=") != rest.npos;
   if (in_user || in_query) return PasswordRefused(flag);
@@ -68,7 +68,7 @@ Status RefusePasswordIn(std::string_view flag, std::string_view address) {
   return {};
 }
 
-// Lines that begin with a tab are hints for users of its own programs.
+// Lines that begin with a tab are hints for users of libpq's own programs.
 std::string CauseOf(std::string_view message) {
   std::vector<std::string> parts;
   for (const std::string_view line : Split(message, '\n')) {
@@ -121,14 +121,14 @@ struct ClearResult {
 };
 using ResultPtr = std::unique_ptr<PGresult, ClearResult>;
 
-// The first word between quotation marks.
+// Returns the first word between quotation marks.
 std::string Quoted(std::string_view text) {
   const std::size_t begin = text.find('"');
   const std::size_t end = begin == text.npos ? text.npos : text.find('"', begin + 1);
   return end == text.npos ? "" : std::string(text.substr(begin + 1, end - begin - 1));
 }
 
-// Before it is used, as libpq's own messages may repeat a password. Errors: kUsage.
+// Checked before use, as libpq's own messages may repeat a password. Errors: kUsage.
 Status CheckAddress(const PqApi& pq, const std::string& address) {
   struct Free {
     const PqApi* pq;
@@ -301,7 +301,7 @@ class LibpqConnection final : public PostgresConnection {
     return notices;
   }
 
-  // The host alone: nothing else of an address is fit for a message.
+  // Only the host: nothing else of an address may be in a message.
   std::string Place() const {
     const char* host = connection_ ? pq_->host(connection_) : nullptr;
     if (host && *host) return host;
@@ -322,7 +322,7 @@ class LibpqConnection final : public PostgresConnection {
     return user ? user : "";
   }
 
-  // A server that is there and lets this user not in says what to do about it.
+  // If the server refuses this user, its own message says what to do.
   tl::unexpected<Error> NotConnected() const {
     const std::string cause = CauseOf(pq_->error_message(connection_));
     const auto says = [&](std::string_view words) { return cause.find(words) != cause.npos; };
@@ -377,8 +377,8 @@ class LibpqConnection final : public PostgresConnection {
       const char* state =
           result ? pq_->result_error_field(result.get(), PG_DIAG_SQLSTATE) : nullptr;
       const std::string code = state ? state : "";
-      // A server that stops says so before it goes. One that crashes says nothing, and the words
-      // without a code are libpq's own, which may not have noticed yet that its socket is closed.
+      // A stopping server sends a message first. A crashing one does not; messages without a code
+      // are libpq's own, which may not have noticed yet that its socket is closed.
       const bool stops = code.empty() || code.starts_with("57P") || code.starts_with("08");
       if (stops || pq_->status(connection_) != CONNECTION_OK) {
         auto lost = Lost(pq_->error_message(connection_));
@@ -415,7 +415,7 @@ class LibpqConnection final : public PostgresConnection {
   const std::string address_;
   PGconn* connection_ = nullptr;
   std::set<std::string> channels_, prepared_;
-  bool open_ = false;  // a transaction
+  bool open_ = false;  // a transaction is open
 };
 
 }  // namespace

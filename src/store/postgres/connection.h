@@ -1,16 +1,16 @@
-// One connection to PostgreSQL: statements with parameters, transactions, notices.
+// A connection to PostgreSQL: statements with parameters, transactions, notifications.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto database, PostgresConnection::Open("postgresql:///dossier"));
 //   DOSSIER_ASSIGN_OR_RETURN(const PostgresRows rows,
 //                            database->Run("SELECT state FROM runs WHERE id = $1", {run}));
 //   rows.Text(0, 0);   // "queued"
 //
-// A connection that is lost is opened anew by the next statement outside of a transaction.
-// Errors: kNetwork where the server cannot be reached, with host and cause, never the password;
-// kUsage for an address that is none or has a password in it; kUnavailable where this build or this
-// machine has no libpq; kConfig for what the user of the address may not do; kFailed for whatever
-// else the server refuses. A server that knows no such user or database is kNetwork, too: a
-// database that is being restored comes back. Thread-safety: one owner.
+// The next statement outside a transaction reopens a lost connection. Errors: kNetwork if the
+// server cannot be reached, with host and cause, never the password; kUsage for an invalid address
+// or one with a password; kUnavailable if this build or this machine has no libpq; kConfig for
+// missing permissions of the address's user; kFailed for anything else that the server refuses. An
+// unknown user or database is kNetwork, too: a database that is being restored comes back.
+// Thread-safety: one owner.
 
 #ifndef DOSSIER_STORE_POSTGRES_CONNECTION_H_
 #define DOSSIER_STORE_POSTGRES_CONNECTION_H_
@@ -29,14 +29,14 @@
 
 namespace dossier::store {
 
-// Whether `text` names a PostgreSQL store, not a folder.
+// Returns true if `text` names a PostgreSQL store, not a folder.
 bool IsPostgresAddress(std::string_view text);
-// Every user of a machine can read the words of a command. Errors: kUsage, naming the ways out.
+// Refuses a password, as every user can read a command line. Errors: kUsage, with alternatives.
 Status RefusePasswordIn(std::string_view flag, std::string_view address);
-// What libpq says of a failure, as a part of one line: without its hints and its labels.
+// Reduces an error message of libpq to a part of one line: without its hints and labels.
 std::string CauseOf(std::string_view message);
 
-// A value of a statement. A text has no zero bytes; bytes may have any.
+// A parameter of a statement. A text must not contain zero bytes; kBytes may.
 struct PostgresValue {
   enum class Form : std::uint8_t { kText, kBytes, kNull } form = Form::kText;
   std::string value;
@@ -63,7 +63,7 @@ class PostgresRows {
   std::string Text(std::size_t row, std::size_t column) const;
   std::int64_t Int(std::size_t row, std::size_t column) const;
   double Number(std::size_t row, std::size_t column) const;
-  // Of a statement without rows: how many it changed.
+  // The number of rows that a statement without result rows changed.
   std::int64_t changed() const { return changed_; }
 
  private:
@@ -73,7 +73,7 @@ class PostgresRows {
 
 class PostgresConnection {
  public:
-  // How the columns of an answer come: kBytes for bytea.
+  // The format of result columns: kBytes for bytea.
   enum class Answer : std::uint8_t { kText, kBytes };
 
   static Result<std::unique_ptr<PostgresConnection>> Open(std::string address);
@@ -82,18 +82,18 @@ class PostgresConnection {
   virtual Result<PostgresRows> Run(std::string_view statement,
                                    const std::vector<PostgresValue>& values = {},
                                    Answer answer = Answer::kText) = 0;
-  // The same for what is run often: it is planned once a connection, under `name`.
+  // The same for frequent statements: planned once per connection, under `name`.
   virtual Result<PostgresRows> RunPrepared(std::string_view name, std::string_view statement,
                                            const std::vector<PostgresValue>& values) = 0;
-  // Several statements, parted by semicolons, as one transaction.
+  // Runs several statements, separated by semicolons, as one transaction.
   virtual Status RunScript(std::string_view statements) = 0;
-  // From here to Commit or Rollback is one transaction; a lost connection fails it.
+  // Starts a transaction that lasts until Commit or Rollback; losing the connection fails it.
   virtual Status Begin() = 0;
   virtual Status Commit() = 0;
   virtual void Rollback() = 0;
-  // From now on notices of `channel` end a Wait, on a new connection too.
+  // From now on notifications of `channel` end a Wait, also after a reconnect.
   virtual Status Listen(std::string_view channel) = 0;
-  // Until a notice comes, or `most` is over, or `cancel`; what the notices say, none for none.
+  // Waits for a notification, the time `most`, or `cancel`. Returns the notifications' payloads.
   virtual Result<std::vector<std::string>> Wait(Millis most, const CancelToken& cancel) = 0;
 };
 

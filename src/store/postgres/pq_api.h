@@ -1,10 +1,10 @@
-// libpq, loaded by dlopen when a shared store is first named: only then is its cost paid, and only
+// Loads libpq with dlopen when a shared store is first named: only then does it cost time, and only
 // then must it be installed.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const PqApi* pq, LoadPq());
 //   PGconn* connection = pq->connectdb("postgresql:///dossier");
 //
-// Only for .cc files of this folder, of a build that found its header (DOSSIER_POSTGRES).
+// Only for .cc files of this folder, in a build that found its header (DOSSIER_POSTGRES).
 // Thread-safety: LoadPq from any thread; libpq's own rules for the rest. It is never unloaded.
 
 #ifndef DOSSIER_STORE_POSTGRES_PQ_API_H_
@@ -17,7 +17,7 @@
 
 namespace dossier::store {
 
-// Pointers to the functions that are used, named without "PQ".
+// Pointers to the functions in use, named without "PQ".
 struct PqApi {
   decltype(&PQconnectdbParams) connectdb_params;
   decltype(&PQconninfoParse) conninfo_parse;

@@ -11,10 +11,10 @@ namespace dossier::store {
 namespace {
 
 constexpr std::string_view kWork = "dossier_runs", kEvents = "dossier_events";
-constexpr std::int64_t kMostFruitless = 3;  // workers in a row that leave nothing new behind
-constexpr std::size_t kRowsAtOnce = 1'000;  // PostgreSQL takes 65,535 values a statement
+constexpr std::int64_t kMostFruitless = 3;  // workers in a row without new events
+constexpr std::size_t kRowsAtOnce = 1'000;  // PostgreSQL takes at most 65,535 values per statement
 
-// The one statement that gives a run to a worker: whoever waits for the same row takes the next.
+// The statement that gives a run to a worker: others waiting for the same row take the next.
 constexpr std::string_view kTake =
     "UPDATE runs SET state='running', epoch=epoch+1, worker=$1, result=NULL, "
     "lease_until=now()+$2::text::interval "
@@ -22,7 +22,7 @@ constexpr std::string_view kTake =
     "NOT $3::jsonb ? coalesce(request->>'model', '') "
     "ORDER BY priority DESC, created_at, id FOR UPDATE SKIP LOCKED LIMIT 1) "
     "RETURNING id, epoch, attempts, request";
-// Counting needs that nobody else counts: PerOwnerLock.
+// Only one worker may count at a time: PerOwnerLock.
 constexpr std::string_view kTakePerOwner =
     "UPDATE runs SET state='running', epoch=epoch+1, worker=$1, result=NULL, "
     "lease_until=now()+$2::text::interval "
@@ -33,14 +33,14 @@ constexpr std::string_view kTakePerOwner =
     "RETURNING id, epoch, attempts, request";
 constexpr std::string_view kPerOwnerLock = "SELECT pg_advisory_xact_lock(7233184988217307460)";
 
-// What every write of a worker begins with: the row of its claim, held until the write is done.
+// Every write of a worker begins by locking the row of its claim until the write is done.
 constexpr std::string_view kHeld =
     "WITH held AS (SELECT id FROM runs WHERE id=$1 AND worker=$2 AND epoch=$3::bigint "
     "AND state='running' FOR NO KEY UPDATE)";
 constexpr std::string_view kOfClaim =
     "WHERE id=$1 AND worker=$2 AND epoch=$3::bigint AND state='running'";
 
-// An event that only says that somebody took the run up is nothing new.
+// An event that only records that somebody resumed the run does not count as new.
 constexpr std::string_view kTidy =
     "WITH over AS (SELECT id, NOT EXISTS(SELECT FROM events e WHERE e.run=runs.id AND "
     "e.epoch=runs.epoch AND e.type<>'run.resumed') AS idle FROM runs "
@@ -55,7 +55,7 @@ constexpr std::string_view kNextEnd =
     "SELECT (extract(epoch FROM min(lease_until)-now())*1000)::bigint FROM runs "
     "WHERE state='running'";
 
-// The wish of List.
+// The filter of List.
 constexpr std::string_view kChosen =
     "WHERE ($1='' OR state=$1) AND ($2::text IS NULL OR owner=$2) AND "
     "($3='' OR to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') "
@@ -73,7 +73,7 @@ constexpr std::string_view kReadRows =
 
 std::string Interval(Millis time) { return fmt::format("{} milliseconds", time.count()); }
 
-// As the ids of the journal: the second of its beginning, and random digits.
+// Like the ids of the journal: the second in which it was made, and random digits.
 std::string DrawId() {
   std::string digits;
   for (const char c : FormatTime(SystemClock()->WallNow()).substr(0, 19)) {
@@ -83,7 +83,7 @@ std::string DrawId() {
   return fmt::format("{}-{}", digits, RandomHex(8));
 }
 
-// What DrawId makes, for the database.
+// The same as DrawId, in SQL.
 constexpr std::string_view kIdForm = "id ~ '^[0-9]{8}-[0-9]{6}-[0-9a-f]{8}$'";
 
 // jsonb has no U+0000; U+FFFD stands for it, as for other characters that a text cannot hold.
@@ -118,7 +118,7 @@ QueuedRun RunIn(const PostgresRows& rows, std::size_t row) {
                 .events = rows.Int(row, 8),
                 .request = {},
                 .result = {}};
-  // A damaged one is shown without it: nobody else's row is lost for it.
+  // A damaged field is left out, so that other rows are still shown.
   run.request = ObjectOf(rows.Text(row, 9), "the request of " + run.id).value_or(JsonObject());
   if (!rows.IsNull(row, 10)) {
     run.result = ParseJson(rows.Text(row, 10), kMaxEventDepth + 1).value_or(Json());
@@ -213,7 +213,7 @@ Result<std::optional<Claim>> RunQueue::Take(std::string_view worker, const TakeO
       claim.request = std::move(*request);
       return claim;
     }
-    // No dossier put it there. It ends at once, so that it holds up neither the others nor itself.
+    // Not put there by dossier. It ends at once, so that it delays neither others nor itself.
     DOSSIER_RETURN_IF_ERROR(FailBad(
         claim, request ? "its id has not the form of a queued run's" : request.error().message));
   }
@@ -274,7 +274,7 @@ Status RunQueue::Finish(const Claim& claim, std::string_view state, const Json& 
   DOSSIER_ASSIGN_OR_RETURN(
       const PostgresRows held,
       connection_->Run(
-          // A reply that was lost on its way leaves the row as this very claim wrote it.
+          // If only the reply was lost, the row is as this claim wrote it.
           fmt::format("WITH ended AS (UPDATE runs SET state=$4, result=$5::jsonb, lease_until=NULL "
                       "{} RETURNING id) SELECT pg_notify('dossier_events', id)::text FROM ended "
                       "UNION ALL SELECT '' FROM runs WHERE id=$1 AND worker=$2 AND "
@@ -346,7 +346,7 @@ Result<Tidied> RunQueue::Tidy() {
 }
 
 Status RunQueue::NoteWorker(std::string_view worker, std::string_view version, std::int64_t slots) {
-  // The host is the part of the id in front of its last two.
+  // The host is the part of the id before its last two parts.
   DOSSIER_RETURN_IF_ERROR(
       connection_->Run("INSERT INTO workers(id, host, version, slots) "
                        "VALUES($1, regexp_replace($1, '-[0-9]+-[0-9a-f]+$', ''), $2, $3::int) "
@@ -360,7 +360,7 @@ Result<QueuedRuns> RunQueue::List(const ListWish& wish) {
                                           wish.before, wish.text};
   std::vector<PostgresValue> values = chosen;
   const auto limit = static_cast<std::int64_t>(wish.limit);
-  values.emplace_back(limit + 1);  // one more tells whether there are more
+  values.emplace_back(limit + 1);  // one more shows whether there are more
   DOSSIER_ASSIGN_OR_RETURN(
       const PostgresRows rows,
       connection_->Run(fmt::format("{} {} AND {} ORDER BY created_at DESC, id DESC "

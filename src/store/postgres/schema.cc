@@ -7,11 +7,11 @@
 namespace dossier::store {
 namespace {
 
-// What brings the tables from version N to N + 1, in its Nth place.
+// Element N migrates the tables from version N to N + 1.
 //
-// Data of events are `json`, not `jsonb`: a run that another machine goes on with has the bytes
-// that the first one wrote, and a text may hold U+0000. Whether a run is at work is all that its
-// indexes know of the lease, so that renewing one touches no index.
+// Event data is `json`, not `jsonb`: a run continued by another machine keeps the bytes that the
+// first one wrote, and a text may contain U+0000. Indexes know only whether a run is at work, not
+// its lease time, so renewing a lease touches no index.
 constexpr std::array<std::string_view, kSharedStoreVersion> kMigrations = {R"sql(
 CREATE TABLE runs(
   id text PRIMARY KEY,
@@ -98,8 +98,8 @@ Status MigrateAtOnce(PostgresConnection& connection) {
 Status PrepareSchema(PostgresConnection& connection) {
   DOSSIER_ASSIGN_OR_RETURN(const std::int64_t version, VersionOf(connection));
   if (version == kSharedStoreVersion) return {};
-  // Taken before the transaction: within one, the server goes on to believe what it saw of the
-  // tables before it waited. A lost connection lets go of it.
+  // The lock is taken before the transaction: within one, the server keeps the view of the tables
+  // that it had before it waited. A lost connection releases it.
   DOSSIER_RETURN_IF_ERROR(connection.Run(kLock));
   const Status done = MigrateAtOnce(connection);
   DOSSIER_RETURN_IF_ERROR(connection.Run(kUnlock));

@@ -1,9 +1,9 @@
-// The tables of the shared store, their version, and how a database gets them.
+// The tables of the shared store, their version, and their creation.
 //
 //   DOSSIER_RETURN_IF_ERROR(PrepareSchema(*connection));
 //
-// Thread-safety: any number of processes may call it at once on one database: one makes the tables,
-// the others wait for it.
+// Thread-safety: any number of processes may call it at once on one database: one creates the
+// tables, the others wait for it.
 
 #ifndef DOSSIER_STORE_POSTGRES_SCHEMA_H_
 #define DOSSIER_STORE_POSTGRES_SCHEMA_H_

@@ -13,8 +13,8 @@ constexpr Millis kGroupTime{5}, kRetry{100};
 constexpr std::size_t kGroup = 100;  // events
 constexpr std::size_t kBodiesKnown = 100'000;
 
-// What only says how far the run is, and what came back: whoever lacks the newest of them does the
-// same again, and nobody outside sees it. All else is committed before the run goes on.
+// Events that only report progress or results: without the newest of them, another worker repeats
+// the same step, and nobody outside sees it. All others are committed before the run continues.
 constexpr std::string_view kTolds[] = {
     "run.started",    "run.resumed",    "mode.decided",   "context.stored",  "context.named",
     "turn.started",   "call.started",   "call.finished",  "code.extracted",  "block.started",
@@ -93,7 +93,7 @@ class SharedJournal final : public Journal {
     return tl::unexpected(error);
   }
 
-  // The event that was just written, as it is kept.
+  // The event that was just written, as stored.
   Status Share(std::string_view type) {
     const auto event = local_->EventAt(lease_->claim().run, ++events_);
     if (!event) return LostWith(event.error());
@@ -138,8 +138,8 @@ void Lease::Lose(const std::string& reason) {
       canceller_ = std::thread([this, reason] { stop_.Cancel(reason); });
     }
   }
-  // Whoever looks at the token from here on sees it cancelled. Those who are told of it may wait
-  // for what the caller holds, so they are told on a thread of their own.
+  // From here on the token is cancelled. Its callbacks may wait for locks that the caller holds, so
+  // they run on their own thread.
   const CancelToken token = stop_.token();
   while (!token.cancelled()) std::this_thread::yield();
 }
@@ -214,7 +214,7 @@ void EventWriter::Work() {
   }
 }
 
-// Until it is committed, or no lease of the group holds any more.
+// Retries until the group is committed, or none of its leases holds any more.
 void EventWriter::Write(std::vector<Waiting>& group) {
   while (true) {
     const Status written = WriteOnce(group);
@@ -247,7 +247,7 @@ Status EventWriter::WriteOnce(std::vector<Waiting>& group) {
     for (const auto& [lease, events] : runs) {
       const Status done = queue_->Append(lease->claim(), events);
       if (!done && done.error().code == kLeaseLost) {
-        lease->Lose(done.error().message);  // the others go on
+        lease->Lose(done.error().message);  // the others continue
       } else if (!done) {
         return done;
       }
@@ -263,7 +263,7 @@ Status EventWriter::WriteOnce(std::vector<Waiting>& group) {
   return connection.Commit();
 }
 
-// Before the events that name them.
+// Stores bodies before the events that name them.
 Status EventWriter::PutBodies(const std::vector<Waiting>& group) {
   if (stored_.size() > kBodiesKnown) stored_.clear();
   for (const Waiting& one : group) {
@@ -272,7 +272,7 @@ Status EventWriter::PutBodies(const std::vector<Waiting>& group) {
     DOSSIER_ASSIGN_OR_RETURN(const Json data, ParseJson(one.event.data, kMaxEventDepth + 1));
     AddBodiesOf(data, &named);
     for (const std::string& sha256 : named) {
-      // The hash of a text that is no body, such as a folder's, names nothing.
+      // A hash without a body, such as a folder's, is ignored.
       if (stored_.contains(sha256) || !one.content->Has(sha256)) continue;
       DOSSIER_ASSIGN_OR_RETURN(const std::string bytes, one.content->Get(sha256));
       DOSSIER_RETURN_IF_ERROR(PutBlob(queue_->connection(), sha256, bytes));

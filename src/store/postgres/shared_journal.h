@@ -1,5 +1,5 @@
 // The journal of a run that a worker has claimed: each event goes into the worker's own journal,
-// which the engine replays from, and into the shared store, which counts.
+// from which the engine replays, and into the shared store, which is authoritative.
 //
 //   EventWriter writer(address);                                   // one for all runs of a worker
 //   auto lease = std::make_shared<Lease>(claim, until);
@@ -7,10 +7,10 @@
 //   engine.Resume({.run = claim.run}, request, lease->token(), sink);
 //   lease->Lose("…");     // from any thread: nothing is sent or written any more
 //
-// Events are committed in groups, of 5 ms or 100. Before anything leaves this machine for one, and
-// before a run is said to have ended, its event is committed: a request that was ever sent is known
-// to whoever takes the run over. A lost database is waited for until the lease is over.
-// Thread-safety: all methods from any thread.
+// Events are committed in groups of 5 ms or 100 events. An event is committed before anything that
+// follows from it leaves this machine, and before the run is reported as ended: so a worker that
+// takes the run over knows every request that was ever sent. A lost database is waited for until
+// the lease is over. Thread-safety: all methods from any thread.
 
 #ifndef DOSSIER_STORE_POSTGRES_SHARED_JOURNAL_H_
 #define DOSSIER_STORE_POSTGRES_SHARED_JOURNAL_H_
@@ -33,8 +33,8 @@
 
 namespace dossier::store {
 
-// A claim and how long it holds, as far as this machine can tell: its own clock only ever ends a
-// lease earlier than the database does.
+// A claim and its lease time as far as this machine knows: its clock only ever ends a lease earlier
+// than the database does.
 class Lease {
  public:
   Lease(Claim claim, Clock::Steady until) : claim_(std::move(claim)), until_(until) {}
@@ -44,10 +44,10 @@ class Lease {
   CancelToken token() const { return stop_.token(); }
   void Extend(Clock::Steady until);
   bool IsOver() const;
-  // Once: later reasons are passed over. The token is cancelled when it returns; those who wait for
-  // that are told on another thread, so that the caller may hold what they need.
+  // Only the first reason counts. The token is cancelled when this returns; its callbacks run on
+  // another thread, so that the caller may hold locks that they need.
   void Lose(const std::string& reason);
-  // Stops the work, and keeps the lease: what was done is still written.
+  // Stops the work and keeps the lease: finished work is still written.
   void Stop(const std::string& reason) { stop_.Cancel(reason); }
   bool lost() const;
   Error error() const;  // kLeaseLost
@@ -64,11 +64,11 @@ class Lease {
 class EventWriter {
  public:
   explicit EventWriter(std::string address);
-  ~EventWriter();  // what was not committed is left
+  ~EventWriter();  // drops uncommitted events
 
   void Add(const std::shared_ptr<Lease>& lease, EventRow event, ContentStore& content);
-  // Until all that was added for the lease is committed, or never will be: nothing of it is looked
-  // at any more. Errors: kLeaseLost.
+  // Waits until all events of the lease are committed or never will be; then they are no longer
+  // accessed. Errors: kLeaseLost.
   Status Flush(const Lease& lease);
 
  private:
@@ -83,18 +83,18 @@ class EventWriter {
   Status PutBodies(const std::vector<Waiting>& group);
 
   const std::string address_;
-  std::unique_ptr<RunQueue> queue_;  // of the thread
-  std::set<std::string> stored_;     // bodies; of the thread
+  std::unique_ptr<RunQueue> queue_;  // used by the thread
+  std::set<std::string> stored_;     // bodies; used by the thread
   std::mutex mutex_;                 // guards what follows
   std::condition_variable changed_;
   std::vector<Waiting> waiting_;
-  std::map<const Lease*, std::size_t> open_;  // events that are not committed yet
+  std::map<const Lease*, std::size_t> open_;  // number of uncommitted events
   bool hurry_ = false, ends_ = false;
   CancelSource ending_;
   std::thread thread_;
 };
 
-// `local` holds the `events` events of the run so far. The rest must outlive the journal.
+// `local` has the first `events` events of the run. The other arguments must outlive the journal.
 std::unique_ptr<Journal> MakeSharedJournal(std::unique_ptr<Journal> local,
                                            std::shared_ptr<Lease> lease, EventWriter& writer,
                                            std::int64_t events);
