@@ -151,7 +151,7 @@ class FolderRemover {
     return 0;
   }
 
-  // Makes folders accessible that lock out their owner, as programs in a sandbox and the kernel's
+  // Opens a folder, also one that locks out its owner, as programs in a sandbox and the kernel's
   // overlays leave them. Never follows a link.
   static int OpenFolder(int parent, const char* name) {
     constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;

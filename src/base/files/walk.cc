@@ -148,7 +148,7 @@ class RuleStack {
 
   Verdict Git(std::string_view path, PathKind kind) const { return Ask(lists_[0], path, kind); }
 
-  // Names of the extra files; the last has priority.
+  // The verdict of the extra files; the last name has priority.
   Verdict Extra(std::string_view path, PathKind kind) const {
     for (std::size_t i = lists_.size(); i-- > 1;) {
       const Verdict verdict = Ask(lists_[i], path, kind);

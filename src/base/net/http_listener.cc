@@ -509,8 +509,7 @@ class Listener final : public HttpListener {
     rest_.async_wait([this](Failure) { Accept(); });
   }
 
-  // Accepts and closes one client with the spare descriptor. Returns false if nobody waits, or
-  // there is no spare one.
+  // Answers one client with the spare descriptor. False: nobody waits, or there is no spare.
   bool TurnOneAway() {
     if (!spare_.valid()) spare_ = OpenSpare();
     if (!spare_.valid()) return false;

@@ -168,7 +168,7 @@ std::vector<ListedSetting> ParseSettings(std::string_view out) {
   return settings;
 }
 
-// All filters and merge drivers: only git itself merges and stores content.
+// Overrides all filters and merge drivers: only git itself merges and stores content.
 std::vector<GitSetting> WithoutDrivers(const std::vector<ListedSetting>& listed) {
   std::set<std::string> filters, drivers;
   for (const ListedSetting& setting : listed) {
@@ -216,7 +216,7 @@ std::vector<GitSetting> UsersSigners(const std::vector<ListedSetting>& listed) {
   return signers;
 }
 
-// Programs named by the repository itself; the user's own stay.
+// Overrides programs named by the repository itself; the user's own stay.
 std::vector<GitSetting> WithoutRepositorysPrograms(const std::vector<ListedSetting>& listed) {
   std::map<std::string, std::string> overruled;
   for (const ListedSetting& setting : listed) {

@@ -213,8 +213,7 @@ Result<ProcessResult> RunSupervised(const ProcessSpec& spec, const Supervision& 
     return MakeError(ErrorCode::kCancelled, "{} was stopped: {}", spec.argv[0], cancel.reason());
   }
   if (end->not_started) return tl::unexpected(std::move(*end->not_started));
-  // Reads the program's remaining output from the pipes, at most 1 MB each, as its descendants may
-  // write forever.
+  // The pipes' remaining output, at most 1 MB each, as descendants may write forever.
   constexpr int kMostBlocks = 16;
   for (int i = 0; i < kMostBlocks && out.open; ++i) {
     if (!out.Read(process.out(), spec.max_output)) break;
