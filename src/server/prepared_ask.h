@@ -45,7 +45,7 @@ struct AskWish {
   std::optional<Purse> purse;      // the caller's budget, charged beside the server's own
 };
 
-// Where an ask gets its context from and where it is recorded.
+// The source of an ask's context, and the place where it is recorded.
 struct AskPlace {
   std::shared_ptr<store::Journal> journal;
   std::vector<ask::ContextSource> sources;

@@ -478,7 +478,7 @@ std::string_view KindOfMarkedHex(std::string_view run) {
   return mailchimp ? "mailchimp_key" : "twilio_key";
 }
 
-// Detects Discord's keys: the base64 of a number, six characters, and at least 27.
+// Returns the end of a Discord key: the base64 of a number, six characters, and at least 27.
 std::size_t DiscordEnd(std::string_view text, std::size_t begin, std::size_t end) {
   if (end - begin > 28 || text[begin] < 'M' || text[begin] > 'O') return 0;
   if (At(text, end) != '.' || !std::ranges::all_of(text.substr(begin, end - begin), IsAlnum)) {

@@ -133,7 +133,7 @@ std::string_view UnitWord(Unit unit) {
   return kWords[static_cast<std::size_t>(unit)];
 }
 
-// How many whole units from `from` end at or before byte `limit`; between none and all of them.
+// Returns how many whole units from `from` end at or before byte `limit`, from none to all.
 Result<std::uint64_t> WholeUnits(const Asker& asker, const DocumentPlace& place, std::uint64_t to,
                                  std::uint64_t limit) {
   std::uint64_t low = place.from, high = to;
