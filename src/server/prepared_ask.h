@@ -5,6 +5,7 @@
 //   ask::Engine(ask.options).Run(ask.request, cancel, sink);
 //
 // Errors: kInvalidArgument if the wish is invalid; those of model, context and journal.
+// Thread-safety: all functions from any thread.
 
 #ifndef DOSSIER_SERVER_PREPARED_ASK_H_
 #define DOSSIER_SERVER_PREPARED_ASK_H_
