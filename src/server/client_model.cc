@@ -9,7 +9,7 @@ Status CheckClientModel(const app::ModelSettings& start, const config::Config& c
   if (own) return {};
   bool refused = name.find("://") != name.npos || name.starts_with('-');
   if (!refused) {
-    // What an alias of the configuration stands for counts, not its name.
+    // An alias of the configuration counts as the model that it names.
     const auto choice = app::ChooseWithoutKey(name, &config);
     refused = name.starts_with("command/") || (choice && choice->provider.name == "command");
   }

@@ -6,7 +6,7 @@
 //
 // FOLDER/server/spent.json contains the sum, the day (UTC) it belongs to, and how much of it is
 // held. Held money counts as spent until it is settled, so a process that dies in between has spent
-// all of it.
+// all of it. Thread-safety: all methods from any thread and process.
 
 #ifndef DOSSIER_SERVER_DAY_BUDGET_H_
 #define DOSSIER_SERVER_DAY_BUDGET_H_

@@ -28,7 +28,7 @@
 
 namespace dossier::server {
 
-// What a key allows: to look at runs and files, to start and end them, to read server metrics.
+// The permissions of a key: look at runs and files, start and end them, read server metrics.
 enum class Scope : std::uint8_t { kRead, kRun, kAdmin };
 std::string_view ScopeName(Scope scope);  // "read"
 

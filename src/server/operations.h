@@ -11,7 +11,8 @@
 // An operation gets JSON arguments that were checked against its schema, and returns a small JSON
 // object and a text. The object never repeats the text. Error messages are sentences for the
 // caller, who may be a model: they name the cause and a remedy. kInvalidArgument means that
-// arguments do not fit the schema; its message has the JSON path of each.
+// arguments do not fit the schema; its message has the JSON path of each. Thread-safety: the table
+// is constant; Perform may run many times at once on one workspace.
 
 #ifndef DOSSIER_SERVER_OPERATIONS_H_
 #define DOSSIER_SERVER_OPERATIONS_H_

@@ -5,6 +5,7 @@
 //   ask::Engine(ask.options).Run(ask.request, cancel, sink);
 //
 // Errors: kInvalidArgument if the wish is invalid; those of model, context and journal.
+// Thread-safety: all functions from any thread.
 
 #ifndef DOSSIER_SERVER_PREPARED_ASK_H_
 #define DOSSIER_SERVER_PREPARED_ASK_H_
@@ -45,7 +46,7 @@ struct AskWish {
   std::optional<Purse> purse;      // the caller's budget, charged beside the server's own
 };
 
-// Where an ask gets its context from and where it is recorded.
+// The source of an ask's context, and the place where it is recorded.
 struct AskPlace {
   std::shared_ptr<store::Journal> journal;
   std::vector<ask::ContextSource> sources;

@@ -48,9 +48,8 @@ struct SessionTable::Kept {
   const std::string id, caller;
   const std::shared_ptr<const OpenContext> context;
   app::DocumentsHandler handler;
-  std::timed_mutex running;  // held by the call that is using it
-  std::vector<std::string>
-      blocks;  // executed blocks in order; running them again restores the names
+  std::timed_mutex running;         // held by the call that is using it
+  std::vector<std::string> blocks;  // executed blocks, in order, for Wake
   std::atomic<bool> live{false};
   Clock::Steady used;                        // guarded by the table
   std::unique_ptr<sandbox::Session> worker;  // null: parked

@@ -432,7 +432,7 @@ class SqliteJournal final : public Journal {
     return std::string(others_->IsHeld(run) ? kRunning : kInterrupted);
   }
 
-  // Updates the row of the run list if an event of `type` changes it.
+  // Returns the new state for the run list if an event of `type` changes it.
   std::optional<RunState> StateAfter(std::string_view type, const JsonObject& data) {
     if (type == "run.resumed" || type == "run.forked")
       return RunState{.status = std::string(kRunning)};

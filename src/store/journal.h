@@ -85,7 +85,7 @@ class Journal {
   static constexpr std::string_view kNewest = "last";
 
   // Makes the folder if needed. Errors: kIo, kPermission with the path; kConfig on a network file
-  // system (where SQLite's log is unsafe), naming it and the way out.
+  // system (where SQLite's log is unsafe), naming it and a remedy.
   static Result<std::unique_ptr<Journal>> Open(const std::string& folder,
                                                JournalOptions options = {});
   virtual ~Journal() = default;

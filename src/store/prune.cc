@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr auto kNobody = std::numeric_limits<std::int64_t>::min();
 constexpr auto kAlive = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kGrace = kNamedWithin.count();  // seconds
-// Prunes this far below a byte limit, so that not every run has to free space.
+// Prunes to a tenth below a byte limit, so that not every run has to free space.
 constexpr std::uint64_t kRoomShare = 10;
 constexpr std::int64_t kWorthVacuum = 256;  // pages
 
@@ -265,7 +265,7 @@ class Pruner {
     return unlink(aside.c_str()) == 0;
   }
 
-  // Returns many free pages of the database to the file system; others may be reading.
+  // Returns free pages of the database to the file system if there are many; others may read.
   Status GiveBack(Database& db) const {
     if (pruned_.runs.empty()) return {};
     DOSSIER_ASSIGN_OR_RETURN(const std::int64_t pages, db.QueryInt("PRAGMA page_count"));

@@ -52,10 +52,10 @@ Result<std::string> ReadAll(int fd, std::string_view name, std::uint64_t max_byt
   const auto too_long = [&] {
     return MakeError(ErrorCode::kTooLong, "{}: larger than {} bytes", name, max_bytes);
   };
-  // Before room is made for it: a file with holes may say any size.
+  // Checked before memory is allocated: a sparse file may have any size.
   if (info.st_size > 0 && static_cast<std::uint64_t>(info.st_size) > max_bytes) return too_long();
   std::string out;
-  // One byte more than there should be: the read that fills less of it has seen the end.
+  // One byte more than expected: a read that fills less has seen the end.
   const bool sized = info.st_size > 0;  // files of /proc say 0
   if (sized) out.reserve(static_cast<std::size_t>(info.st_size) + 1);
   while (true) {
@@ -90,7 +90,7 @@ Status WriteFileAtomic(const std::string& path, std::string_view content, unsign
 
 Status MakeFolders(const std::string& path, unsigned mode) {
   struct stat info{};
-  if (stat(path.c_str(), &info) == 0) {  // as nearly always: one call, however deep it is
+  if (stat(path.c_str(), &info) == 0) {  // the usual case: one call at any depth
     if (!S_ISDIR(info.st_mode)) return MakeErrnoError(ENOTDIR, path);
     return {};
   }
@@ -123,11 +123,11 @@ bool IsBelow(std::string_view path, std::string_view folder) {
 
 namespace {
 
-// Empties a folder of any depth with two descriptors: it climbs by ".." and never by a path, which
-// has an end where folders nest on.
+// Empties a folder of any depth with two descriptors: it climbs by "..", never by a path, because
+// the length of paths is limited.
 class FolderRemover {
  public:
-  // 0, or an errno.
+  // Returns 0, or an errno.
   int Empty(int folder) {
     at_ = UniqueFd(folder);
     if (const int failed = Enter()) return failed;
@@ -151,8 +151,8 @@ class FolderRemover {
     return 0;
   }
 
-  // Folders that keep their owner out, as programs in a sandbox and the kernel's overlays leave
-  // them, are opened to him. Never a link.
+  // Opens a folder, also one that locks out its owner, as programs in a sandbox and the kernel's
+  // overlays leave them. Never follows a link.
   static int OpenFolder(int parent, const char* name) {
     constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     struct stat info{};
@@ -167,10 +167,10 @@ class FolderRemover {
   struct Level {
     dev_t device = 0;
     ino_t inode = 0;
-    std::vector<std::string> folders;  // that are left in it; the last one is being emptied
+    std::vector<std::string> folders;  // remaining subfolders; the last one is being emptied
   };
 
-  // Removes the files of the folder at which it is, and notes its folders.
+  // Removes the files of the current folder, and records its subfolders.
   int Enter() {
     struct stat info{};
     if (fstat(at_.get(), &info) != 0) return errno;
@@ -197,7 +197,7 @@ class FolderRemover {
     return failed;
   }
 
-  // Back to the folder above, which must be the one that it came from, and away with the one below.
+  // Returns to the parent, which must be the folder that it came from, and removes the child.
   int Climb() {
     const int above = openat(at_.get(), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (above < 0) return errno;
@@ -304,9 +304,9 @@ Result<std::string> ExecutableFolder() {
 namespace {
 
 enum class Target : std::uint8_t {
-  kFile,  // one that is there, or none
+  kFile,  // an existing file, or none
   kFolder,
-  kDevice,  // or a pipe, a terminal: what a rename would put a plain file in the place of
+  kDevice,  // or a pipe, a terminal: not to be replaced by a plain file
 };
 
 Target TargetOf(const std::string& path) {
@@ -320,7 +320,7 @@ Status WriteParts(int fd, const std::vector<std::string_view>& parts) {
   return {};
 }
 
-// Makes the rename durable; a file system that cannot sync a folder is no reason to fail.
+// Makes the rename durable; ignores file systems that cannot sync a folder.
 void SyncFolderOf(const std::string& path) {
   const auto slash = path.rfind('/');
   const std::string folder =
@@ -333,7 +333,7 @@ tl::unexpected<Error> AtPath(const std::string& path, const Error& error) {
   return MakeError(error.code, "{}: {}", path, error.message);
 }
 
-// Gives the open file `fd` the owner and the mode of `path`, if that is there.
+// Gives the open file `fd` the owner and the mode of `path`, if that exists.
 Status CopyAttributes(const std::string& path, int fd) {
   struct stat old{}, made{};
   if (stat(path.c_str(), &old) != 0) return {};
@@ -411,7 +411,7 @@ std::int64_t NanosSinceEpoch(const timespec& time) {
 }
 
 Result<UniqueFd> OpenRegularFile(const std::string& path, struct stat* info) {
-  // Not blocking: a pipe without a writer must not hang us.
+  // Non-blocking: a pipe without a writer must not hang us.
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd.valid()) {
     if (errno == ENXIO) return MakeError(ErrorCode::kConfig, "{} is no regular file", path);
@@ -442,7 +442,7 @@ Status CheckOwnPath(const std::string& path, PathKind kind) {
     return MakeError(ErrorCode::kConfig, "{} is no {}", path,
                      kind == PathKind::kFile ? "regular file" : "folder");
   }
-  // Folders are made with the group's right on machines where each user is a group.
+  // Folders are group-writable by default on machines where each user has their own group.
   return CheckOwner(info, path, kind == PathKind::kFile ? kGroupAndOthers : S_IWOTH);
 }
 
@@ -479,7 +479,7 @@ struct flock WholeFile() {
   return lock;
 }
 
-// True if the lock was taken, false if another holds it.
+// Returns true if the lock was taken, false if another process holds it.
 Result<bool> TryLock(int fd, const std::string& path) {
   struct flock lock = WholeFile();
   if (::fcntl(fd, F_OFD_SETLK, &lock) == 0) return true;
@@ -487,7 +487,7 @@ Result<bool> TryLock(int fd, const std::string& path) {
   return MakeErrnoError(errno, "lock " + path);
 }
 
-// Whether the lock file is still the one that was opened: its last holder may have removed it.
+// True if the lock file is still the opened one: its last holder may have removed it.
 bool IsStillThere(int fd, const std::string& path) {
   struct stat by_fd, by_path;
   return ::fstat(fd, &by_fd) == 0 && ::lstat(path.c_str(), &by_path) == 0 &&
@@ -505,7 +505,7 @@ bool FileLock::IsHeld(const std::string& path) {
 Result<FileLock> FileLock::Take(const std::string& path, Millis limit, const CancelToken& cancel) {
   const auto end = std::chrono::steady_clock::now() + limit;
   DOSSIER_ASSIGN_OR_RETURN(UniqueFd fd, OpenLock(path));
-  // The kernel has no wait with a limit for this lock.
+  // The kernel has no timed wait for this lock.
   Millis pause = kFirstPause;
   while (true) {
     DOSSIER_ASSIGN_OR_RETURN(const bool taken, TryLock(fd.get(), path));

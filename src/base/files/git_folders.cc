@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMaxPointer = 64 << 10;  // bytes of a file that names a folder
 
-// The path in the file `file`, behind `head`, seen from `folder`; "" if there is none.
+// Reads the path after `head` in the file `file`, relative to `folder`; "" if there is none.
 std::string ReadPointer(const std::string& file, std::string_view head, const std::string& folder) {
   const auto text = ReadRegularFile(file, kMaxPointer);
   if (!text || !text->starts_with(head)) return "";
@@ -29,7 +29,7 @@ bool IsWithin(const std::string& path, const std::string& folder) {
   return path.starts_with(folder.ends_with('/') ? folder : folder + "/");
 }
 
-// Whether the settings of `git` name `root` as its work tree.
+// Returns true if the settings of `git` name `root` as its work tree.
 bool NamesWorkTree(const std::string& git, const std::string& root) {
   for (const char* name : {"/config", "/config.worktree"}) {
     const auto text = ReadRegularFile(git + name, kMaxPointer);
@@ -45,8 +45,8 @@ bool NamesWorkTree(const std::string& git, const std::string& root) {
   return false;
 }
 
-// Whether the repository at `folders` is that of `root`: what leads out of it could lead to any
-// repository of the user. A linked work tree and a submodule lie elsewhere, and point back.
+// Returns true if the repository at `folders` belongs to `root`: a link out of it could lead to any
+// repository of the user. Linked work trees and submodules are elsewhere, and point back.
 bool BelongsTo(const std::string& root, const GitFolders& folders) {
   const std::string& common = folders.common;
   if (folders.git == common) {
@@ -58,7 +58,7 @@ bool BelongsTo(const std::string& root, const GitFolders& folders) {
           (back.ends_with("/.git") && Canonical(back.substr(0, back.size() - 5)) == root));
 }
 
-// The folder that ROOT/.git is or names; "" if it does neither.
+// Returns the folder that ROOT/.git is or names; "" if neither.
 std::string GitOf(const std::string& root) {
   const std::string entry = root == "/" ? "/.git" : root + "/.git";
   return IsFolder(entry) ? entry : ReadPointer(entry, "gitdir: ", root);
@@ -71,7 +71,7 @@ std::optional<GitFolders> At(const std::string& root) {
   return found;
 }
 
-// What git opens by a fixed name.
+// Files that git opens by fixed names.
 constexpr const char* kOfWorkTree[] = {".gitattributes", ".gitignore", ".gitmodules", ".mailmap"};
 constexpr const char* kOfGit[] = {"HEAD", "index", "config.worktree", "commondir",
                                   "info/sparse-checkout"};
@@ -84,7 +84,7 @@ constexpr const char* kOfObjects[] = {"info/alternates", "info/commit-graph",
 constexpr std::size_t kMostEntries = 100'000;  // of references and packs; more are not looked at
 constexpr std::size_t kMostBorrowed = 32;      // repositories whose objects are used
 
-// A reference that is a link to another repository would show what is in that one.
+// A reference that links to another repository would reveal that one's content.
 Status CheckStays(const std::string& path, const std::string& within) {
   std::error_code error;
   if (!std::filesystem::is_symlink(std::filesystem::symlink_status(path, error))) return {};
@@ -93,8 +93,8 @@ Status CheckStays(const std::string& path, const std::string& within) {
   return MakeError(ErrorCode::kRefused, "{} is a link out of its repository, to {}", path, real);
 }
 
-// All files below `folder`, links not followed further than to what they lead to. Where `within`
-// is given, they must not lead out of it.
+// Checks all files below `folder`; links are followed only to their target. If `within` is given,
+// they must not lead out of it.
 Status CheckFilesBelow(const std::string& folder, const std::string& within = "") {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -144,7 +144,7 @@ std::optional<GitFolders> GitFoldersAt(const std::string& given) {
 Status CheckGitFile(const std::string& path) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) return {};
-  const dev_t null = makedev(1, 3);  // /dev/null: how a setting says "none"
+  const dev_t null = makedev(1, 3);  // /dev/null: a setting's way to say "none"
   if (S_ISCHR(info.st_mode) && info.st_rdev == null) return {};
   return MakeError(ErrorCode::kRefused, "{} is no ordinary file, and git would wait for it", path);
 }

@@ -36,8 +36,8 @@ ByteTest FindNamedClass(std::string_view name) {
   return nullptr;
 }
 
-// The name in `[:name:]` at `at` (behind "[:"); nullopt if no ":]" ends it, which makes it a
-// bracket and a colon like any others.
+// Returns the name in `[:name:]` at `at` (after "[:"); nullopt if no ":]" ends it, so that it is an
+// ordinary bracket and colon.
 std::optional<std::string_view> ClassName(std::string_view pattern, std::size_t at) {
   const std::size_t close = pattern.find(']', at);
   if (close == std::string_view::npos || close < at + 1 || pattern[close - 1] != ':') {
@@ -104,7 +104,7 @@ std::size_t Glob::CompileClass(std::string_view pattern, std::size_t at) {
   const bool negated = peek(at) == '!' || peek(at) == '^';
   if (negated) ++at;
   ByteSet set;
-  std::optional<unsigned char> low;  // what a '-' after it would make a range of
+  std::optional<unsigned char> low;  // the low end of a range, if a '-' follows
   for (bool first = true; first || peek(at) != ']'; first = false) {
     if (at >= pattern.size()) return std::string_view::npos;
     if (pattern[at] == '-' && low && at + 1 < pattern.size() && pattern[at + 1] != ']') {
@@ -142,8 +142,8 @@ std::size_t Glob::CompileClass(std::string_view pattern, std::size_t at) {
   return at + 1;
 }
 
-// Backtracks to the last star of each kind only: a later star that crosses slashes can take
-// whatever an earlier one would have taken.
+// Backtracks only to the last star of each kind: a later star that crosses slashes can match
+// whatever an earlier one would.
 class Glob::Matcher {
  public:
   Matcher(const Glob& glob, std::string_view text) : glob_(glob), text_(text) {}
@@ -159,7 +159,7 @@ class Glob::Matcher {
  private:
   using Kind = Token::Kind;
   struct Star {
-    std::size_t token = 0, at = 0;  // where matching goes on
+    std::size_t token = 0, at = 0;  // where matching continues
     enum class State : std::uint8_t { kNone, kStar, kFolders, kAnything } state = State::kNone;
   };
 

@@ -64,11 +64,11 @@ Result<std::string> CacheFolder() { return UserFolder(UserFolderKind::kCache, Of
 
 namespace {
 
-// From the folder of libraries to that of programs, as `cmake --install` lays them out.
+// From the library folder to the program folder, in the layout of `cmake --install`.
 constexpr std::string_view kProgramsFromLibraries = DOSSIER_PROGRAMS_FROM_LIBRARIES;
 
-// The folder of the shared library that this code is part of; none if it is part of the program,
-// whose name the linker does not know: argv[0] is the caller's word.
+// Returns the folder of the shared library with this code; none if the code is part of the program,
+// whose path the linker does not know (argv[0] is chosen by the caller).
 std::optional<std::string> FolderOfLibrary() {
   Dl_info info{};
   void* map = nullptr;
@@ -95,7 +95,7 @@ std::vector<std::string> InstalledProgramFolders() {
 
 std::optional<std::string> FindInstalled(std::string_view place) {
   for (const std::string& folder : InstalledProgramFolders()) {
-    // By its words: a folder of programs need not exist where only the library is installed.
+    // By the text of the path: a program folder need not exist if only the library is installed.
     std::string path = (std::filesystem::path(folder) / place).lexically_normal().string();
     if (Exists(path)) return path;
   }

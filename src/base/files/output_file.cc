@@ -14,21 +14,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // as the kernel follows
+constexpr int kMostLinks = 40;  // as many as the kernel follows
 
 std::string FolderOf(const std::string& path) {
   const std::string folder = fs::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
 }
 
-// The links of /proc lead to what a process has open, whatever name they show.
+// Links in /proc lead to what a process has open, whatever their text says.
 bool IsOnProc(const std::string& folder) {
   struct statfs info{};
   return statfs(folder.c_str(), &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
 }
 
-// Our own descriptor is written where it stands: opened anew, a file would be written from its
-// start, over what is there.
+// Writes to our own descriptor at its position: reopening a file would write at its start, over its
+// content.
 Result<UniqueFd> OpenBehindProc(const std::string& path) {
   const auto number = ParseWhole(fs::path(path).filename().string());
   const bool ours = number && Canonical(FolderOf(path)) == Canonical("/proc/self/fd");

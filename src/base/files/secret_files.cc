@@ -15,7 +15,7 @@
 namespace dossier {
 namespace {
 
-// What programs call files whose content is nothing but secrets.
+// Names that programs give to files with only secrets.
 constexpr std::string_view kSecret[] = {".env",
                                         ".env.*",
                                         "*.pem",
@@ -50,20 +50,20 @@ constexpr std::string_view kSecret[] = {".env",
                                         ".vault_pass",
                                         "terraform.tfstate",
                                         "*.tfvars"};
-// Names like these that are there to be read.
+// Similar names of files that are meant to be read.
 constexpr std::string_view kHarmless[] = {".env.example", ".env.sample", ".env.template",
                                           ".env.dist", ".env.defaults"};
 
-// How a file begins that is a key.
+// The beginnings of key files.
 constexpr std::string_view kKeyLines[] = {"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY",
                                           "AGE-SECRET-KEY-1", "PuTTY-User-Key-File-"};
-// The keys with which a client's settings for a cluster begin, and those whose values log in.
+// The first keys of a client's cluster settings, and the keys whose values are credentials.
 constexpr std::string_view kClusterKeys[] = {
     "apiVersion:", "clusters:", "contexts:", "current-context:", "kind:", "preferences:", "users:"};
 constexpr std::string_view kLogins[] = {
     "client-key-data:", "token:", "password:", "id-token:", "refresh-token:", "client-secret:"};
 
-// Letters of both cases are alike: some file systems do not tell them apart.
+// Ignores case: some file systems do not distinguish it.
 std::vector<Glob> GlobsOf(std::span<const std::string_view> patterns) {
   std::vector<Glob> globs;
   for (const std::string_view pattern : patterns) {
@@ -88,8 +88,8 @@ bool IsLogin(std::string_view line) {
   return BeginsWithOne(line, kLogins) && line.find(':') + 1 < line.size();
 }
 
-// The next line that says something, without its indent; "" at the end. Comments and the marks of
-// YAML say nothing.
+// Returns the next significant line, without its indent; "" at the end. Skips comments and the
+// markers of YAML.
 std::string_view NextLine(std::string_view* text) {
   while (!text->empty()) {
     const std::size_t end = std::min(text->find('\n'), text->size());
@@ -100,8 +100,8 @@ std::string_view NextLine(std::string_view* text) {
   return "";
 }
 
-constexpr std::size_t kBeginning = 4096;   // bytes in which a key is seen
-constexpr std::size_t kLongest = 1 << 20;  // of settings for clusters
+constexpr std::size_t kBeginning = 4096;   // bytes that are searched for a key
+constexpr std::size_t kLongest = 1 << 20;  // bytes of cluster settings
 
 bool HasSecretContent(const std::string& path) {
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));

@@ -17,7 +17,7 @@
 namespace dossier {
 namespace {
 
-// Spaces at the end do not count unless a backslash stands before them; other white space does.
+// Trailing spaces do not count unless a backslash precedes them; other white space does.
 std::string_view TrimTrailingSpaces(std::string_view line) {
   std::size_t keep = 0;
   for (std::size_t at = 0; at < line.size(); ++at) {
@@ -45,7 +45,7 @@ std::string JoinPath(const std::string& folder, std::string_view name) {
   return path.append(name);
 }
 
-// Inside a work tree git follows no link to an ignore file; elsewhere it does.
+// Inside a work tree git does not follow a link to an ignore file; elsewhere it does.
 enum class LinkedFile : std::uint8_t { kRefuse, kFollow };
 
 std::optional<IgnoreFile> ReadIgnoreFile(const std::string& path, LinkedFile linked,
@@ -105,7 +105,7 @@ std::string_view KindName(mode_t mode) {
   return "not a regular file";
 }
 
-// The rules that hold where the walk is: git's first, then one list for each extra file name.
+// The rules at the current place of the walk: git's, then one list per extra file name.
 class RuleStack {
  public:
   RuleStack(const std::vector<std::string>& extra_names, CaseSensitivity letters)
@@ -126,7 +126,7 @@ class RuleStack {
     }
   }
 
-  // A file of git's that is in no folder of the tree.
+  // Adds a file of git that is in no folder of the tree.
   void AddGit(const std::string& path) {
     if (path.empty()) return;
     if (auto file = ReadIgnoreFile(path, LinkedFile::kFollow, letters_)) {
@@ -134,8 +134,8 @@ class RuleStack {
     }
   }
 
-  // All ignore files of `folder`, which is `inside` seen from the root. `present` says whether a
-  // name is there, where that is known.
+  // Adds all ignore files of `folder`, which is `inside` relative to the root. `present` says
+  // whether a name exists, if known.
   template <typename Present>
   void AddFolder(const std::string& folder, const std::string& inside, Present present) {
     for (std::size_t i = 0; i < names_.size(); ++i) {
@@ -148,7 +148,7 @@ class RuleStack {
 
   Verdict Git(std::string_view path, PathKind kind) const { return Ask(lists_[0], path, kind); }
 
-  // Of the extra files; the last name counts most.
+  // The verdict of the extra files; the last name has priority.
   Verdict Extra(std::string_view path, PathKind kind) const {
     for (std::size_t i = lists_.size(); i-- > 1;) {
       const Verdict verdict = Ask(lists_[i], path, kind);
@@ -159,7 +159,7 @@ class RuleStack {
 
  private:
   struct Rules {
-    std::string base;  // the folder they speak of, from the root, with a slash behind; or ""
+    std::string base;  // the folder they apply to, from the root, with a trailing slash; or ""
     IgnoreFile file;
   };
 
@@ -174,7 +174,7 @@ class RuleStack {
 
   const CaseSensitivity letters_;
   std::vector<std::string> names_;
-  std::vector<std::vector<Rules>> lists_;  // as names_; in each, outermost first
+  std::vector<std::vector<Rules>> lists_;  // indexed as names_; in each, outermost first
 };
 
 class Walker {
@@ -189,8 +189,8 @@ class Walker {
     seen_.insert({info.st_dev, info.st_ino});
     Place place{.folder = folder};
     if (options_.ignore == IgnoreRules::kApply) AddRulesAbove(&place);
-    // Folders are walked in the order of their names with a slash, which is that of whole paths;
-    // a root that ends in a slash or not does not matter to it.
+    // Folders are walked in the order of their names with a trailing slash, which is that of whole
+    // paths; a trailing slash of the root makes no difference.
     DOSSIER_RETURN_IF_ERROR(Walk(place));
     return std::move(result_);
   }
@@ -198,9 +198,9 @@ class Walker {
  private:
   struct Place {
     std::string folder;
-    std::string inside;  // `folder` as seen from the root of the repository, or of the walk
+    std::string inside;  // `folder` relative to the root of the repository, or of the walk
     int depth = 0;
-    bool tracked_only = false;  // git ignores the folder: only what is in the index counts
+    bool tracked_only = false;  // git ignores the folder: only files in the index count
   };
 
   void AddRulesAbove(Place* place) {
@@ -304,8 +304,7 @@ class Walker {
     return {};
   }
 
-  // Sorted so that walking in this order gives paths in byte order: a folder counts as its name
-  // with a slash behind.
+  // Sorted so that the walk gives paths in byte order: a folder sorts as its name with a slash.
   Status List(const std::string& folder, std::vector<Entry>* entries) {
     const std::unique_ptr<DIR, CloseFolder> directory(opendir(folder.c_str()));
     if (!directory) return MakeErrnoError(errno, folder);
@@ -316,7 +315,7 @@ class Walker {
       if (name.starts_with('.')) dot_files_.emplace(name);
       if (name.starts_with('.') && options_.hidden == HiddenFiles::kSkip) continue;
       Entry entry{.name = std::string(name), .mode = ModeOf(found->d_type)};
-      if (!Complete(folder, &entry)) continue;  // gone since
+      if (!Complete(folder, &entry)) continue;  // vanished meanwhile
       entries->push_back(std::move(entry));
     }
     const auto key = [](const Entry& entry) {
@@ -327,7 +326,7 @@ class Walker {
     return {};
   }
 
-  // What the listing of a folder does not say: the kind on some file systems; where a link leads.
+  // Adds what the listing does not tell: the kind on some file systems; the target of a link.
   bool Complete(const std::string& folder, Entry* entry) const {
     const bool follow = options_.links == SymbolicLinks::kFollowOnce;
     entry->link = S_ISLNK(entry->mode);
@@ -349,7 +348,7 @@ class Walker {
   const WalkOptions options_;
   const CancelToken cancel_;
   RuleStack rules_;
-  std::set<std::string, std::less<>> dot_files_;  // of the folder listed last
+  std::set<std::string, std::less<>> dot_files_;  // of the last folder listed
   std::set<std::pair<std::uint64_t, std::uint64_t>> seen_;
   WalkResult result_;
 };
@@ -383,7 +382,7 @@ void IgnoreFile::Add(std::string_view line) {
     rule.suffix = true;
     rule.literal = line.substr(1);
   } else {
-    // Git matches the rest as a pattern of its own, so that in "a**/b" the stars open it.
+    // Git matches the rest as a separate pattern, so in "a**/b" the stars are at its start.
     const std::size_t literal = rule.anchored ? LiteralPrefix(line) : 0;
     rule.literal = line.substr(0, literal);
     if (LiteralPrefix(line) == line.size()) {

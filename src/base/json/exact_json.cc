@@ -9,8 +9,8 @@
 namespace dossier {
 namespace {
 
-// A number as its sign, its digits without zeros around them, and where the decimal point stands
-// behind the first of them. The same for all ways to write one number.
+// A number as its sign, its digits without leading and trailing zeros, and the decimal point's
+// position after the first digit. Equal for all ways to write the number.
 struct Decimal {
   bool negative = false;
   std::string digits;  // "": zero
@@ -18,7 +18,7 @@ struct Decimal {
   bool operator==(const Decimal&) const = default;
 };
 
-// nullopt: its exponent is beyond all that a double can have.
+// nullopt: its exponent exceeds every double's.
 std::optional<Decimal> DecimalOf(std::string_view number) {
   Decimal decimal;
   if (number.starts_with('-')) {
@@ -46,8 +46,8 @@ std::optional<Decimal> DecimalOf(std::string_view number) {
   return decimal;
 }
 
-// The number of these digits, where a Json can hold it exactly: as a whole number of 64 bits, or as
-// the double that is written so.
+// Returns the number of these digits if a Json can hold it exactly: as a whole number of 64 bits,
+// or as the double that is written so.
 std::optional<Json> Held(std::string_view digits) {
   const char* end = digits.data() + digits.size();
   if (digits.find_first_of(".eE") == digits.npos) {
@@ -64,7 +64,7 @@ std::optional<Json> Held(std::string_view digits) {
   return Json(number);
 }
 
-// `json` with each number as a text of its digits. It is JSON.
+// Returns `json` with each number as a text of its digits. `json` is valid.
 std::string NumbersQuoted(std::string_view json) {
   std::string out;
   JsonLexer lexer(json);
@@ -86,8 +86,8 @@ std::string NumbersQuoted(std::string_view json) {
   return out;
 }
 
-// Both are of one shape, and every number of `nearest` is the text of its digits in `texts`. What
-// can be held becomes the number in both. True: something could not.
+// Both have the same shape, and `texts` has the digits of every number of `nearest`. Replaces each
+// exact number in both. Returns true if a number is not exact.
 bool HoldNumbers(Json* nearest, Json* texts) {
   bool lost = false;
   if (auto* object = nearest->if_object()) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 
-// The escape of `c` in a JSON string; empty where it stands as it is.
+// Returns the escape of `c` in a JSON string; empty if it needs none.
 std::string EscapeOf(char c) {
   switch (c) {
     case '"':
@@ -42,10 +42,10 @@ std::string EscapeOf(char c) {
 
 bool IsPlain(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; }
 
-// How many plain bytes `text` begins with: eight at a time, then one by one.
+// Returns how many plain bytes `text` begins with: eight at a time, then one by one.
 std::size_t PlainRun(std::string_view text) {
   constexpr std::uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
-  // High bits at, or behind, the first byte that is zero.
+  // Has high bits at, or after, the first byte that is zero.
   const auto zeros = [](std::uint64_t word) { return (word - kOnes) & ~word & kHighs; };
   std::size_t run = 0;
   for (; run + 8 <= text.size(); run += 8) {
@@ -59,10 +59,10 @@ std::size_t PlainRun(std::string_view text) {
 }
 
 void WriteString(std::string_view text, std::string& out) {
-  // JSON is UTF-8: what is none, as in the name of a file, could not be read back.
+  // JSON is UTF-8: invalid bytes, as in a file name, could not be read back.
   const bool wide = std::ranges::any_of(text, [](char c) { return (c & 0x80) != 0; });
   if (wide && !utf8::IsValid(text)) return WriteString(utf8::Sanitize(text), out);
-  // One piece of memory for a long text, rather than ever longer ones on the way to it.
+  // Allocates once for a long text, instead of growing repeatedly.
   const std::size_t room = text.size() + text.size() / 8 + 2;
   if (out.capacity() - out.size() < room) out.reserve(std::max(2 * out.size(), out.size() + room));
   out += '"';
@@ -76,11 +76,11 @@ void WriteString(std::string_view text, std::string& out) {
   out += '"';
 }
 
-// As people write it, which Boost does not: 0, 0.05, 1e+20 for 0E0, 5E-2, 1E20. JSON has no number
-// for what is not finite.
+// Writes numbers as people do, unlike Boost: 0, 0.05, 1e+20 for 0E0, 5E-2, 1E20. JSON has no number
+// for infinity and NaN.
 void WriteNumber(double number, std::string& out) {
   if (number == 0 && std::signbit(number)) {
-    out += "-0.0";  // -0 would be read as the whole number 0
+    out += "-0.0";  // -0 would be read as an integer
   } else if (std::isfinite(number)) {
     fmt::format_to(std::back_inserter(out), "{}", number);
   } else {
@@ -88,7 +88,7 @@ void WriteNumber(double number, std::string& out) {
   }
 }
 
-// Writes values in one of two forms.
+// Writes values in compact or indented form.
 class Writer {
  public:
   enum class Form { kCompact, kPretty };
@@ -146,8 +146,8 @@ std::string Written(const Json& value, Writer::Form form) {
   return out;
 }
 
-// What Boost's parser tells, as a value. Boost's own builder takes its fast reading of a fraction,
-// whose last digit may be another one.
+// Builds a value from the events of Boost's parser. Boost's own builder parses fractions by a fast
+// method whose last digit may be wrong.
 class Builder {
  public:
   using Text = boost::json::string_view;
@@ -183,7 +183,7 @@ class Builder {
   }
   bool on_double(double number, Text end, Code&) {
     digits_.append(end.data(), end.size());
-    // Out of a double's range it leaves Boost's: nothing, or infinite.
+    // Outside a double's range, Boost's result stays: 0 or infinite.
     std::from_chars(digits_.data(), digits_.data() + digits_.size(), number);
     digits_.clear();
     return stack_.push_double(number), true;
@@ -191,7 +191,7 @@ class Builder {
 
  private:
   boost::json::value_stack stack_;
-  std::string digits_;  // of a number that came in parts
+  std::string digits_;  // of a number that is split
 };
 
 }  // namespace
@@ -209,7 +209,7 @@ Result<Json> ParseJson(std::string_view text, std::size_t max_depth) {
     return MakeError(ErrorCode::kInvalidArgument, "more than one JSON value: text at byte {}",
                      rest);
   }
-  // A lone number is complete only at the end of input.
+  // A top-level number is complete only at the end of input.
   if (!error) parser.write_some(false, nullptr, 0, error);
   if (error || !parser.done()) {
     return MakeError(ErrorCode::kInvalidArgument, "JSON ends early at byte {}", text.size());

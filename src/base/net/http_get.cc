@@ -67,7 +67,7 @@ Result<std::string> HttpGet(HttpLoop& loop, HttpCall call, std::uint64_t most_by
 
 namespace {
 
-// So much may wait for the reader: a few writes of a slow disk.
+// The most that may wait for the reader: a few writes of a slow disk.
 constexpr std::size_t kMostWaiting = 4u << 20;
 
 }  // namespace
@@ -79,7 +79,7 @@ std::string_view HttpDownload::Head::Header(std::string_view name) const {
   return {};
 }
 
-// Between the loop's thread and the reader's.
+// The pipe from the loop's thread to the reader's.
 class HttpDownload::Pipe final : public HttpReceiver {
  public:
   void OnHead(int status, std::vector<std::pair<std::string, std::string>> headers) override {
@@ -107,7 +107,7 @@ class HttpDownload::Pipe final : public HttpReceiver {
     if (!head_) head_ = Head();
     return &*head_;
   }
-  // `resume`: the transfer was paused and has to go on.
+  // `resume`: the transfer was paused and must be continued.
   Result<std::string> Take(bool* resume) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !waiting_.empty() || end_; });

@@ -31,8 +31,8 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 using Failure = boost::system::error_code;
 using HeadParser = http::request_parser<http::empty_body>;
-constexpr std::size_t kHeadPiece = 8u << 10;  // bytes that are read at once
-// How long, and how much of, a request that was refused is read and dropped.
+constexpr std::size_t kHeadPiece = 8u << 10;  // bytes read at once
+// The time and size limits for reading and dropping a refused request.
 constexpr std::chrono::milliseconds kLinger{10'000};
 constexpr std::size_t kMostDropped = 256u << 20, kDropPiece = 64u << 10;  // bytes
 template <typename Body>
@@ -40,7 +40,7 @@ using BodyParser = std::shared_ptr<http::request_parser<Body>>;
 
 class Connection;
 
-// What connections share; lives as long as the last of them.
+// State shared by connections; lives as long as the last of them.
 struct Core {
   explicit Core(HttpListenerOptions given) : options(std::move(given)) {}
 
@@ -59,19 +59,19 @@ std::string HeadText(int status, const HttpHeaders& headers) {
       fmt::format("HTTP/1.1 {} {}\r\n", status,
                   std::string_view(http::obsolete_reason(static_cast<http::status>(status))));
   for (const auto& [name, value] : headers) {
-    // A line break in a value would be another header.
+    // A line break in a value would start another header.
     head += fmt::format("{}: {}\r\n", name, ReplaceAll(ReplaceAll(value, "\r", " "), "\n", " "));
   }
   return head;
 }
 
-// One client. Either a read is pending, or one exchange owns the socket and writes to it from
-// whatever thread it is on: never both.
+// A client's connection. Either a read is pending, or one exchange owns the socket and writes to it
+// from its own thread: never both.
 class Connection final : public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<Core> core, tcp::socket socket)
       : core_(std::move(core)), socket_(std::move(socket)) {
-    // Also what frames a chunk or stands behind the last one must end within this many bytes.
+    // A chunk's frame and the trailer must also end within this many bytes.
     buffer_.max_size(core_->options.max_head + 2 * kHeadPiece);
     std::lock_guard lock(core_->mutex);
     core_->open.insert(this);
@@ -84,9 +84,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   void ReadNext() {
     head_.emplace();
-    head_->body_limit(boost::none);  // who may send how much is known behind the head
+    head_->body_limit(boost::none);  // the limit is known after the head
     head_->header_limit(core_->options.max_head);
-    // The first byte may be long in coming, the rest may not.
+    // The first byte may take long, the rest may not.
     if (buffer_.size() > 0) return ReadHead();
     Limit(core_->options.idle_time);
     socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](Failure failure) {
@@ -96,7 +96,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     });
   }
 
-  // Ends a connection that is one too many.
+  // Ends a connection above the limit.
   void TurnAway() {
     const std::string text = LastText({.status = 503, .headers = kTryLater});
     std::string_view rest = text;
@@ -104,7 +104,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     Shutdown();
   }
 
-  // Waits until the client has room for it, so it is for threads that are not the listener's.
+  // Waits until the client has room for it, so never call it on the listener's threads.
   Status Write(std::string_view bytes) {
     const auto& time = core_->options.write_time;
     const int wait = time ? static_cast<int>(time->count()) : -1;
@@ -119,8 +119,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     }
   }
 
-  // Sends `bytes`, and calls `then` once they are sent or the client is gone. A thread of the
-  // listener never waits here: what the client has no room for is sent while the client reads.
+  // Sends `bytes`, and calls `then` once they are sent or the client is gone. A listener's thread
+  // never waits here: the rest is sent as the client reads.
   void Send(std::string bytes, std::function<void()> then) {
     if (!core_->io.get_executor().running_in_this_thread()) {
       (void)Write(bytes);
@@ -143,18 +143,18 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   // Ends both directions; a read or write in progress fails.
   void Shutdown() { ::shutdown(socket_.native_handle(), SHUT_RDWR); }
 
-  // The client sees a reset, not an orderly end.
+  // Aborts: the client sees a reset, not an orderly end.
   void Reset() {
     gone_ = true;
     const struct linger now{.l_onoff = 1, .l_linger = 0};
-    // A listener that ends at this moment must not shut down whoever gets the number next.
+    // A listener that ends now must not shut down the next owner of this descriptor number.
     std::lock_guard lock(core_->mutex);
     ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_LINGER, &now, sizeof(now));
     Failure ignored;
     socket_.close(ignored);
   }
 
-  // Also where the client has sent more than its request before it left.
+  // Works also if the client sent more than its request before it left.
   bool gone() {
     if (gone_) return true;
     pollfd left{.fd = socket_.native_handle(), .events = POLLRDHUP, .revents = 0};
@@ -170,8 +170,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   }
 
  private:
-  // Sends what the socket has room for and takes it from `bytes`. Returns 0 once all is sent, else
-  // errno: EAGAIN if there is no more room.
+  // Sends as much as the socket has room for and removes it from `bytes`. Returns 0 once all is
+  // sent, else errno: EAGAIN if there is no more room.
   int SendSome(std::string_view* bytes) {
     while (!bytes->empty()) {
       const ssize_t sent = ::send(socket_.native_handle(), bytes->data(), bytes->size(),
@@ -182,7 +182,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     return 0;
   }
 
-  // The rest of `bytes` from `at` on, as the client reads it.
+  // Sends the rest of `bytes` from `at` on as the client reads it.
   void SendWhenRead(std::string bytes, std::size_t at, std::function<void()> then) {
     Limit(core_->options.write_time);
     socket_.async_wait(tcp::socket::wait_write,
@@ -210,7 +210,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     buffer_.size() > 0 ? ParseHead() : ReadMoreOfHead();
   }
 
-  // As http::async_read_header, but for a look at the lines before the parser joins them.
+  // As http::async_read_header, but checks the lines before the parser joins them.
   void ReadMoreOfHead() {
     socket_.async_read_some(buffer_.prepare(kHeadPiece), [self = shared_from_this()](
                                                              Failure failure, std::size_t bytes) {
@@ -235,15 +235,15 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     folded ? RefuseWith({.status = 400}) : Admit();
   }
 
-  // Whether a line of the head in front of `bytes` begins with a space: it goes on with the one
-  // before, which another server on the way may read otherwise than we do.
+  // Returns true if a line of the head before `bytes` begins with a space: it continues the
+  // previous line, which a proxy may read differently than we do.
   static bool IsFolded(std::string_view bytes) {
     while (bytes.starts_with("\r\n")) bytes.remove_prefix(2);
     const std::string_view head = bytes.substr(0, bytes.find("\r\n\r\n"));
     return head.find("\n ") != head.npos || head.find("\n\t") != head.npos;
   }
 
-  // What is pending fails when the time is over.
+  // Pending operations fail when the time is over.
   void Limit(const std::optional<std::chrono::milliseconds>& time) {
     late_ = false;
     if (!time) return;
@@ -265,9 +265,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
           ToLowerAscii({field.name_string().data(), field.name_string().size()}),
           std::string(field.value()));
     }
-    // HTTP/1.0 has no chunks, so where such a body ends is not sure.
+    // HTTP/1.0 has no chunks, so the end of such a body is ambiguous.
     keep_alive_ = message.keep_alive() && !(message.version() < 11 && message.chunked());
-    // What another server on the way may read otherwise than we do.
+    // A proxy may read this differently than we do.
     const bool odd = message.count(http::field::transfer_encoding) > 0 && !message.chunked();
     const bool twice =
         message.count(http::field::host) > 1 || message.count(http::field::origin) > 1;
@@ -332,7 +332,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     DropBody();
     Send(LastText(std::move(response)), [self = shared_from_this()] {
       if (self->gone_) return self->Shutdown();
-      // The kernel resets a connection that is closed with something unread, and a client that is
+      // If a connection is closed with unread data, the kernel resets it, and a client that is
       // still sending would not see the response.
       ::shutdown(self->socket_.native_handle(), SHUT_WR);
       self->Limit(kLinger);
@@ -390,7 +390,7 @@ class Exchange final : public HttpExchange {
     if (done_ || streaming_) return;
     response.headers.emplace_back("Content-Length", std::to_string(response.body.size()));
     if (!keep_alive_) response.headers.emplace_back("Connection", "close");
-    if (request_.method == "HEAD") response.body.clear();  // its length stays
+    if (request_.method == "HEAD") response.body.clear();  // Content-Length stays
     done_ = true;
     connection_->Send(
         HeadText(response.status, response.headers) + "\r\n" + response.body,
@@ -439,7 +439,7 @@ void Connection::Hand() {
                                             std::exchange(request_, HttpRequest()), keep_alive_));
 }
 
-// So many that what they ask for still finds descriptors.
+// Limits connections so that their handlers still get descriptors.
 std::size_t MostConnections(std::size_t wanted) {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return wanted;
@@ -447,7 +447,7 @@ std::size_t MostConnections(std::size_t wanted) {
   return wanted == 0 ? room : std::min(wanted, room);
 }
 
-// Whether an accept failed for want of something that connections give back.
+// Returns true if accept failed for lack of a resource that connections release.
 bool IsShortage(const Failure& failure) {
   constexpr int kShortages[] = {EMFILE, ENFILE, ENOBUFS, ENOMEM};
   return std::find(std::begin(kShortages), std::end(kShortages), failure.value()) !=
@@ -480,7 +480,7 @@ class Listener final : public HttpListener {
       acceptor_.close(ignored);
       rest_.cancel();
     }
-    // No io.stop(): what waits must end and let go of its connection, which holds the core.
+    // No io.stop(): waiting operations must end and release their connection, which holds the core.
     for (std::thread& thread : threads_) thread.join();
   }
 
@@ -490,7 +490,7 @@ class Listener final : public HttpListener {
   void Accept() {
     std::lock_guard lock(core_->mutex);
     if (core_->closing) return;
-    // A strand each: a timer and a read of one connection never run at once.
+    // One strand per connection: its timer and its read never run at once.
     acceptor_.async_accept(asio::make_strand(core_->io),
                            [this](Failure failure, tcp::socket socket) {
                              if (!failure) Serve(std::move(socket));
@@ -498,7 +498,7 @@ class Listener final : public HttpListener {
                            });
   }
 
-  // A client that cannot be accepted stays at the door, and the next accept would fail at once.
+  // A client that cannot be accepted stays in the backlog, so the next accept would fail at once.
   void Rest() {
     constexpr int kMostAtOnce = 64;
     std::lock_guard lock(core_->mutex);
@@ -509,7 +509,7 @@ class Listener final : public HttpListener {
     rest_.async_wait([this](Failure) { Accept(); });
   }
 
-  // By the spare descriptor. False: nobody waits, or there is no spare one now.
+  // Answers one client with the spare descriptor. False: nobody waits, or there is no spare.
   bool TurnOneAway() {
     if (!spare_.valid()) spare_ = OpenSpare();
     if (!spare_.valid()) return false;
@@ -522,7 +522,7 @@ class Listener final : public HttpListener {
           HeadText(503, kTryLater) + "Content-Length: 0\r\n" + "Connection: close\r\n\r\n";
       ::send(client.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
       ::shutdown(client.get(), SHUT_WR);
-      char request[kHeadPiece];  // left unread, it would take the answer back
+      char request[kHeadPiece];  // if left unread, the client would get a reset instead
       (void)::recv(client.get(), request, sizeof(request), 0);
     }
     client.Reset();
@@ -545,8 +545,8 @@ class Listener final : public HttpListener {
   const std::shared_ptr<Core> core_;
   tcp::acceptor acceptor_;
   const int port_;
-  const std::size_t most_;  // connections; 0: any number
-  UniqueFd spare_;          // given up to answer a client that there is no descriptor for
+  const std::size_t most_;  // connections; 0: no limit
+  UniqueFd spare_;          // released to answer a client if descriptors run out
   asio::steady_timer rest_;
   std::vector<std::thread> threads_;
 };

@@ -14,7 +14,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// How often limits of time are looked at; so exact they are.
+// Poll interval, which is also the accuracy of deadlines.
 constexpr Millis kLook{20};
 constexpr std::size_t kMostHeaderBytes = 64 << 10;
 constexpr std::size_t kSpareHandles = 64;
@@ -23,13 +23,13 @@ class Worker;
 
 struct Transfer {
   std::uint64_t id = 0;
-  Worker* worker = nullptr;  // outlives it
+  Worker* worker = nullptr;  // outlives this object
   HttpCall call;
   CancelToken cancel;
   std::shared_ptr<HttpReceiver> receiver;
   std::uint64_t cancel_id = 0;
 
-  // On the loop's thread.
+  // Used only on the loop's thread.
   CURL* easy = nullptr;
   curl_slist* headers = nullptr;
   char reason[CURL_ERROR_SIZE] = "";
@@ -49,7 +49,7 @@ bool IsWanted(std::string_view header) {
   return header.find("retry-after") != header.npos || header.find("ratelimit") != header.npos;
 }
 
-// Where an address leads, for messages.
+// Returns the host of an address, for messages.
 std::string Place(const std::string& url) {
   const auto parsed = ParseUrl(url);
   return parsed ? fmt::format("{}:{}", parsed->host, parsed->port) : "the address";
@@ -64,7 +64,7 @@ std::size_t OnHeader(char* data, std::size_t size, std::size_t count, void* user
     transfer.refused = Error{ErrorCode::kNetwork, "the reply's headers are larger than 64 KiB"};
     return 0;
   }
-  if (line.substr(0, 5) == "HTTP/") {  // a new head: an interim answer or a proxy's came before
+  if (line.substr(0, 5) == "HTTP/") {  // a new head, after an interim answer or a proxy's
     transfer.head.clear();
     return line.size();
   }
@@ -76,7 +76,7 @@ std::size_t OnHeader(char* data, std::size_t size, std::size_t count, void* user
   return line.size();
 }
 
-// Why a transfer failed, in words of the person who has to act. `reason` is curl's own sentence.
+// Explains to the user why a transfer failed. `reason` is curl's own message.
 std::string Cause(CURLcode code, std::string_view reason, std::string_view host,
                   long proxy_status) {
   if (proxy_status >= 400) return fmt::format("the proxy refuses (status {})", proxy_status);
@@ -109,7 +109,7 @@ bool MayPass(CURLcode code, long proxy_status) {
          (proxy_status < 400 || proxy_status >= 500);
 }
 
-// The part that the thread and those who cancel own together with the loop.
+// The part shared by the thread and those who cancel.
 class Worker : public std::enable_shared_from_this<Worker> {
  public:
   explicit Worker(const CurlApi& curl) : curl_(curl), multi_(curl.multi_init()) {
@@ -156,7 +156,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   std::uint64_t next_id_ = 1;
   bool stopping_ = false;
 
-  // On the thread only.
+  // Only on the thread.
   std::unordered_map<std::uint64_t, TransferPtr> open_;
   std::vector<CURL*> spare_;
   SteadyClock::time_point looked_{};
@@ -213,7 +213,7 @@ void Worker::Run() {
   }
 }
 
-// False when the loop ends.
+// Returns false when the loop ends.
 bool Worker::TakeCommands() {
   std::vector<TransferPtr> incoming;
   std::vector<std::uint64_t> cancelled, resumed;
@@ -242,7 +242,7 @@ void Worker::Continue(std::uint64_t id) {
   Transfer& transfer = *found->second;
   transfer.paused = false;
   transfer.last_byte = SteadyClock::now();
-  // May give what curl holds to the receiver before it returns, who may refuse it.
+  // Before returning, this may deliver data that curl holds to the receiver, who may refuse it.
   const CURLcode code = curl_.easy_pause(transfer.easy, CURLPAUSE_CONT);
   if (code != CURLE_OK) FinishOne(transfer, code);
 }
@@ -384,7 +384,7 @@ void Worker::CheckLimits() {
 
 HttpEnd::Sent Worker::SentOf(const Transfer& transfer) const {
   curl_off_t sent = 0;
-  long head = 0;  // bytes; of a request of which nothing was sent, none
+  long head = 0;  // bytes; 0 if nothing of the request was sent
   curl_.easy_getinfo(transfer.easy, CURLINFO_SIZE_UPLOAD_T, &sent);
   curl_.easy_getinfo(transfer.easy, CURLINFO_REQUEST_SIZE, &head);
   const bool whole = head > 0 && sent >= static_cast<curl_off_t>(transfer.call.body.size());

@@ -15,8 +15,7 @@ namespace {
 
 using Six = std::array<std::uint8_t, 16>;
 
-// This host, loopback, link-local, private, what a provider shares among customers, and what is no
-// one machine's.
+// This host, loopback, link-local, private, shared by a provider's customers, and reserved.
 bool IsNearNumber(std::uint32_t address) {
   const auto in = [&](std::uint32_t net, unsigned bits) {
     return (address >> (32 - bits)) == (net >> (32 - bits));
@@ -25,8 +24,8 @@ bool IsNearNumber(std::uint32_t address) {
          in(0xac100000, 12) || in(0xc0a80000, 16) || in(0x64400000, 10) || in(0xe0000000, 3);
 }
 
-// Behind each of these prefixes stands the address of version 4 that a gateway, or this machine
-// itself, leads to.
+// Each of these prefixes is followed by the IPv4 address that a gateway, or this machine itself,
+// leads to.
 struct Carrier {
   std::size_t bytes;  // of the prefix
   Six prefix;
@@ -52,7 +51,7 @@ std::optional<std::uint32_t> CarriedBy(const Six& address) {
 
 bool IsNearSix(const Six& address) {
   if (const auto four = CarriedBy(address)) return IsNearNumber(*four);
-  constexpr Six kLocalNat64 = {0, 0x64, 0xff, 0x9b, 0, 1};  // of a network of its own
+  constexpr Six kLocalNat64 = {0, 0x64, 0xff, 0x9b, 0, 1};  // the local-use prefix
   return std::equal(address.begin(), address.begin() + 6, kLocalNat64.begin()) ||
          (address[0] & 0xfe) == 0xfc || (address[0] == 0xfe && address[1] >= 0x80) ||
          address[0] == 0xff;

@@ -81,7 +81,7 @@ Result<UniqueFd> OpenFile(const std::string& path, int flags, mode_t mode) {
   return fd;
 }
 
-// A file and no pipe: nothing to feed, and no SIGPIPE if it is not read.
+// A file, not a pipe: nothing to feed, and no SIGPIPE if it is not read.
 Result<UniqueFd> InputFile(const std::string& input) {
   if (input.empty()) return OpenFile("/dev/null", O_RDONLY);
   UniqueFd fd = AboveStandard(memfd_create("dossier-input", MFD_CLOEXEC));
@@ -139,7 +139,7 @@ namespace {
 
 constexpr char kName[] = "dossier";
 
-// Of the whole process, as the limit itself is: the soft one before it was raised; 0: it was not.
+// For the whole process, like the limit itself: the soft limit before it was raised; 0: it was not.
 std::atomic<rlim_t> file_limit_before{0};
 
 void Clear(std::uintptr_t begin, std::uintptr_t end) {
@@ -167,7 +167,7 @@ void HideMemory() { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 void HideCommandLine() {
   const std::string text = ReadFile("/proc/self/stat", 4096).value_or("");
-  // The name in front may hold anything. Behind it come the state (field 3) and 42 numbers; then
+  // The name before it may contain anything. After it come the state (field 3) and 42 numbers; then
   // the bounds of the data (45 to 47), of the arguments and of the environment (48 to 51).
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return;

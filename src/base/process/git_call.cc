@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMaxOverruled = 2000;  // settings; each is two variables of an environment
 constexpr std::size_t kMaxListed = 8 << 20;  // bytes of all settings
 
-// What git needs of our environment: to find itself, the user's settings and a place for files.
+// Environment variables that git needs: to find itself, the user's settings and temporary files.
 constexpr std::string_view kPassed[] = {"PATH",    "HOME",  "XDG_CONFIG_HOME", "TMPDIR", "USER",
                                         "LOGNAME", "EMAIL", "LD_LIBRARY_PATH", "TZ"};
 constexpr std::string_view kPassedToTransports[] = {
@@ -32,7 +32,7 @@ constexpr const char* kVariables[] = {
     "GIT_ASKPASS=",  "SSH_ASKPASS=",         "GIT_EDITOR=false",      "GIT_SEQUENCE_EDITOR=false",
     "GIT_PAGER=cat", "GIT_NO_LAZY_FETCH=1",  "GIT_PROXY_COMMAND=",    "GIT_LFS_SKIP_SMUDGE=1"};
 
-// Settings that start a program or a clean-up behind our back, or send git elsewhere.
+// Settings that start a program or a clean-up in the background, or redirect git.
 const std::vector<GitSetting>& AlwaysSet() {
   static const std::vector<GitSetting> settings = {{"core.fsmonitor", "false"},
                                                    {"core.hooksPath", "/dev/null"},
@@ -58,7 +58,7 @@ const std::vector<GitSetting>& SetWithoutTransport() {
   return settings;
 }
 
-// The programs that git starts for signatures, and what it takes where nothing is set.
+// The programs that git starts for signatures, with their defaults.
 constexpr std::pair<std::string_view, std::string_view> kSigners[] = {
     {"gpg.program", "gpg"},
     {"gpg.openpgp.program", "gpg"},
@@ -66,9 +66,9 @@ constexpr std::pair<std::string_view, std::string_view> kSigners[] = {
     {"gpg.ssh.program", "ssh-keygen"},
     {"gpg.ssh.defaultkeycommand", "false"}};
 
-// Git's merge of three texts, as the program that a merge driver would be.
+// Git's three-way merge, as the program of a merge driver.
 constexpr std::string_view kOwnMerge = "git merge-file -q --marker-size=%L %A %O %B";
-// Git's comparison of two files, as the program that an external diff would be.
+// Git's file comparison, as the program of an external diff.
 constexpr std::string_view kOwnDiff =
     R"(sh -c 'git diff --no-index --no-ext-diff --no-textconv -- "$2" "$5"; exit 0' --)";
 
@@ -111,14 +111,14 @@ constexpr PowerSetting kPowers[] = {
     {"hook", "command", PowerSetting::Named::kYes, "true"},
 };
 
-// Commands that read neither a file of the work tree nor anything for which git has filters or
-// drivers: they need no look at the settings first.
+// Commands that read no file of the work tree and use no filters or drivers: they need no check of
+// the settings first.
 constexpr std::string_view kOnlyObjects[] = {
     "--version", "cat-file",     "commit-tree", "config",    "diff-tree",    "for-each-ref", "log",
     "ls-tree",   "pack-objects", "rev-list",    "rev-parse", "symbolic-ref", "update-ref"};
 
-// "filter.a.b.clean" -> "filter", "a.b", "clean". Git prints sections and variables in small
-// letters.
+// Splits "filter.a.b.clean" into "filter", "a.b", "clean". Git prints sections and variables in
+// lower case.
 struct Key {
   std::string_view section, name, variable;
   bool named = false;
@@ -147,7 +147,7 @@ const PowerSetting* FindPower(const Key& key) {
 struct ListedSetting {
   std::string_view scope, key, value;
 
-  // Set by the user or the system, which no repository changes.
+  // Set by the user or the system, so no repository can change it.
   bool is_users() const { return scope == "system" || scope == "global"; }
 };
 
@@ -168,7 +168,7 @@ std::vector<ListedSetting> ParseSettings(std::string_view out) {
   return settings;
 }
 
-// Filters and merge drivers of anybody: content is merged and stored by git alone.
+// Overrides all filters and merge drivers: only git itself merges and stores content.
 std::vector<GitSetting> WithoutDrivers(const std::vector<ListedSetting>& listed) {
   std::set<std::string> filters, drivers;
   for (const ListedSetting& setting : listed) {
@@ -190,7 +190,7 @@ std::vector<GitSetting> WithoutDrivers(const std::vector<ListedSetting>& listed)
   return overruled;
 }
 
-// What the user or the system says last about `key`.
+// Returns the last value of `key` set by the user or the system.
 std::optional<std::string> UsersValue(const std::vector<ListedSetting>& listed,
                                       std::string_view key) {
   std::optional<std::string> value;
@@ -204,7 +204,7 @@ std::vector<GitSetting> UsersSigners(const std::vector<ListedSetting>& listed) {
   std::vector<GitSetting> signers;
   for (const auto& [key, usual] : kSigners) {
     const auto value = UsersValue(listed, key);
-    // One general program is the user's answer for its two special names, too.
+    // A general program of the user also applies to its two special names.
     if (!value && key != "gpg.program" && key.starts_with("gpg.openpgp")) {
       if (const auto general = UsersValue(listed, "gpg.program")) {
         signers.emplace_back(key, *general);
@@ -216,7 +216,7 @@ std::vector<GitSetting> UsersSigners(const std::vector<ListedSetting>& listed) {
   return signers;
 }
 
-// Programs that the repository itself names; the user's own stay.
+// Overrides programs named by the repository itself; the user's own stay.
 std::vector<GitSetting> WithoutRepositorysPrograms(const std::vector<ListedSetting>& listed) {
   std::map<std::string, std::string> overruled;
   for (const ListedSetting& setting : listed) {
@@ -285,7 +285,7 @@ ProcessSpec SpecOf(const GitCall& call, const std::vector<GitSetting>& settings)
   return spec;
 }
 
-// The first word that is no setting of the call's own: "-c core.fsync=… update-ref" updates a ref.
+// Returns the first word after git's own options: "-c core.fsync=… update-ref" updates a ref.
 std::string_view CommandOf(const GitCall& call) {
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     if (call.arguments[i] == "-c" || call.arguments[i] == "-C") {
@@ -303,14 +303,14 @@ bool NeedsSettings(const GitCall& call) {
          std::end(kOnlyObjects);
 }
 
-// All settings that hold where `call` works, as git itself reads them.
+// Returns all settings that apply to `call`, as git itself reads them.
 Result<ProcessResult> ListSettings(const GitCall& call, const CancelToken& cancel) {
   GitCall list = call;
   list.arguments = {"config", "--list", "-z", "--show-scope"};
   list.input.clear();
   list.max_output = kMaxListed;
   list.starts = GitCall::Starts::kNothing;
-  // Without our own: they would be listed, too.
+  // Without our own settings: they would be listed, too.
   DOSSIER_ASSIGN_OR_RETURN(ProcessResult listed, RunProcess(SpecOf(list, {}), cancel));
   if (listed.out_dropped > 0) {
     return MakeError(ErrorCode::kLimit, "git's settings are longer than {}",
@@ -321,9 +321,9 @@ Result<ProcessResult> ListSettings(const GitCall& call, const CancelToken& cance
 
 bool Failed(const ProcessResult& result) { return result.timed_out || result.exit_code != 0; }
 
-// Settings of a repository may name further files: more settings, attributes, ignored names. Git
-// waits at those that are pipes or devices, so they are looked at before it is called. Files that
-// name none are not parsed; else git itself parses one file at a time.
+// A repository's settings may name more files: settings, attributes, ignored names. Git blocks on
+// those that are pipes or devices, so they are checked before it is called. Files that name none
+// are not parsed; others are parsed by git, one at a time.
 class SettingsCheck {
  public:
   SettingsCheck(const GitCall& call, const CancelToken& cancel) : call_(call), cancel_(cancel) {}
@@ -345,13 +345,13 @@ class SettingsCheck {
 
  private:
   static constexpr std::size_t kMostFiles = 64;
-  // Variables that name a file which git reads.
+  // Settings that name a file which git reads.
   static constexpr std::string_view kFiles[] = {
       "attributesfile",     "excludesfile",   "mailmap", "ignorerevsfile",
       "allowedsignersfile", "revocationfile", "template"};
 
   Status LookAtNamed(const std::string& path) {
-    // Outside of any repository: with one, git would read all of its settings.
+    // Runs outside any repository: inside one, git would read all of its settings.
     GitCall list{.program = call_.program,
                  .git_dir = "/dev/null",
                  .arguments = {"config", "--file", path, "--no-includes", "--list", "-z"},
@@ -392,8 +392,8 @@ class SettingsCheck {
   std::set<std::string> seen_;
 };
 
-// Whether git can be called for `call` without waiting at something that is no file. Errors:
-// kRefused, kLimit, with a sentence.
+// Checks that git can run `call` without blocking on something that is no file. Errors: kRefused,
+// kLimit, with a sentence.
 Status CheckRepository(const GitCall& call, const CancelToken& cancel) {
   auto folders = call.git_dir.empty() ? FindGitFolders(call.folder) : GitFoldersAt(call.git_dir);
   if (!folders) return {};
@@ -404,7 +404,7 @@ Status CheckRepository(const GitCall& call, const CancelToken& cancel) {
   return settings.Look(folders->git + "/config.worktree");
 }
 
-// The call with its walls; or, in `failed`, how git failed to tell the settings.
+// Returns the call with its walls; or, in `failed`, git's failure to read the settings.
 Result<ProcessSpec> Plan(const GitCall& call, ProcessResult* failed, const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(CheckRepository(call, cancel));
   std::vector<GitSetting> settings = FixedSettings(call);
@@ -479,7 +479,7 @@ std::vector<GitSetting> GitWallsFor(const std::string& folder, const CancelToken
   std::vector<GitSetting> settings = {{"core.fsmonitor", "false"},
                                       {"core.hooksPath", "/dev/null"},
                                       {"protocol.ext.allow", "never"}};
-  // Not known, or more than an environment holds: git shall not work there at all.
+  // The settings are unknown, or too many for an environment: git must not work there at all.
   const std::vector<GitSetting> nothing_works = {{"core.repositoryFormatVersion", "99"}};
   if (!CheckRepository({.folder = git->root}, cancel)) return nothing_works;
   const auto listed = ListSettings({.folder = git->root}, cancel);
@@ -493,7 +493,7 @@ std::vector<GitSetting> GitWallsFor(const std::string& folder, const CancelToken
 
 void AddGitWalls(const std::vector<GitSetting>& walls, std::vector<std::string>* environment) {
   if (walls.empty()) return;
-  // A proxy has no setting that overrules an earlier one.
+  // No setting overrides an earlier proxy.
   constexpr std::string_view kCount = "GIT_CONFIG_COUNT=", kProxy = "GIT_PROXY_COMMAND=";
   const bool has_proxy =
       std::any_of(environment->begin(), environment->end(),

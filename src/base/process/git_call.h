@@ -42,7 +42,7 @@ struct GitCall {
   std::string input;                     // on stdin; empty: /dev/null
   std::size_t max_output = 16 << 20;     // bytes kept of stdout and stderr each
   Millis timeout{10'000};
-  // What this call may start besides git.
+  // The programs that this call may start besides git.
   enum class Starts : std::uint8_t {
     kNothing,
     kTransport,  // ssh and git's own helpers, for a clone that the user asked for

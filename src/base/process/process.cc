@@ -38,7 +38,7 @@ void Report(const Child& child, int number) {
   _exit(127);
 }
 
-// A second fork, so that the program is nobody's child but init's: no zombie stays with us.
+// Forks again, so that the program becomes init's child and leaves no zombie with us.
 void Detach(const Child& child) {
   if (setsid() < 0) FailChild(child);
   const pid_t pid = _Fork();
@@ -69,10 +69,10 @@ std::optional<int> ReadNumber(int fd) {
   return got == sizeof(number) ? std::optional<int>(number) : std::nullopt;
 }
 
-// A child that shares our memory until its program starts: copying the page tables of a large
-// process takes longer than most programs run. No signal may be taken meanwhile, its handler would
-// run in our memory; StartProgram ends that for the child. A detached child forks again, which is
-// no thing to do in another's memory.
+// Starts a child that shares our memory until its program starts: copying the page tables of a
+// large process takes longer than most programs run. Signals are blocked meanwhile, as a handler
+// would run in our memory; StartProgram unblocks them for the child. A detached child forks again,
+// which is not safe in shared memory.
 pid_t StartChild(const Child& child) {
   if (child.kind == Kind::kDetached) {
     const pid_t pid = fork();
@@ -91,7 +91,7 @@ pid_t StartChild(const Child& child) {
   return pid;
 }
 
-// Starts a child and waits until the program runs, or cannot.
+// Starts a child and waits until the program runs or fails to start.
 Result<pid_t> Spawn(Child child, const ProcessSpec& spec) {
   DOSSIER_ASSIGN_OR_RETURN(Pipe report, MakePipe());
   child.report = report.write.get();
@@ -111,7 +111,7 @@ Result<pid_t> Spawn(Child child, const ProcessSpec& spec) {
   return tl::unexpected(internal::StartError(*reason, spec.argv[0]));
 }
 
-// One pipe of a running child: what it printed, up to a limit.
+// One pipe of a running child, and its output up to a limit.
 struct Capture {
   UniqueFd fd;
   std::string* text;
@@ -129,7 +129,7 @@ struct Capture {
   }
 };
 
-// Runs one child: reads it, ends it.
+// Runs one child: reads its output and ends it.
 class Runner {
  public:
   Runner(const ProcessSpec& spec, const CancelToken& cancel) : spec_(spec), cancel_(cancel) {}
@@ -160,7 +160,7 @@ class Runner {
     plan.out = out.write.get();
     plan.err = err.write.get();
     DOSSIER_ASSIGN_OR_RETURN(pid_, Spawn({.plan = std::move(plan)}, spec_));
-    // A descriptor for the end of the child, so that no thread waits for it (Linux 5.3).
+    // A descriptor that signals the end of the child, so no thread waits for it (Linux 5.3).
     exited_ = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
     if (!exited_.valid()) {
       const int reason = errno;
@@ -174,8 +174,8 @@ class Runner {
     return {};
   }
 
-  // Until the child has ended and closed its output. A grandchild that keeps the output open beyond
-  // the child's end is not waited for.
+  // Runs until the child has ended and closed its output. Does not wait for a grandchild that keeps
+  // the output open longer.
   Status Exchange() {
     while (true) {
       pollfd waits[] = {{out_.fd.get(), POLLIN, 0},
@@ -202,7 +202,7 @@ class Runner {
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
   }
 
-  // False when nothing is left to wait for: the group was killed.
+  // Returns false if there is nothing to wait for: the group was killed.
   bool KeepTime() {
     if (!ends_ || SteadyClock::now() < *ends_) return true;
     if (!stopping_) {
@@ -224,8 +224,8 @@ class Runner {
   void Kill(int signal_number) const { SendGroupSignal(pid_, signal_number); }
 
   void Reap() {
-    // Before the wait: until then nobody else can get the group's number.
-    if (stopping_) Kill(SIGKILL);  // what the child left behind in its group
+    // Before the wait: until then no other group can get this number.
+    if (stopping_) Kill(SIGKILL);  // the rest of the child's group
     int status = 0;
     WaitFor(pid_, &status);
     if (WIFEXITED(status)) result_.exit_code = WEXITSTATUS(status);
@@ -273,7 +273,7 @@ std::optional<std::string> FindProgram(std::string_view program) {
   const char* path = std::getenv("PATH");
   if (!path || program.empty()) return std::nullopt;
   for (const std::string_view folder : Split(path, ':')) {
-    // An empty part of PATH means the working folder, which may hold anybody's files: skipped.
+    // An empty part of PATH means the working folder, whose files are untrusted: skipped.
     if (folder.empty() || folder[0] != '/') continue;
     std::string full = std::string(folder) + "/" + std::string(program);
     if (runs(full)) return full;

@@ -5,7 +5,7 @@
 namespace dossier {
 
 Result<SharedLibrary> SharedLibrary::Load(const char* file, std::string_view package) {
-  // Lazy: binding all that a library's own libraries need of each other costs more than its work.
+  // Lazy: binding all symbols of a library's dependencies costs more than its work.
   void* handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
   if (handle) return SharedLibrary(file, handle);
   return MakeError(ErrorCode::kUnavailable, "{} cannot be loaded ({}); install the package {}",

@@ -22,8 +22,8 @@
 
 // The process between us and a program: see supervised_process.h.
 //
-// It runs in a fork of a process with threads, so it makes async-signal-safe calls only: no memory
-// from the heap, no stdio.
+// It runs in a fork of a process with threads, so it makes only async-signal-safe calls: no heap
+// memory, no stdio.
 
 namespace dossier::internal {
 
@@ -37,7 +37,7 @@ struct SupervisorReport {
   ProcessEnd::Left left = ProcessEnd::Left::kNothing;
 };
 
-// All signals must be blocked. A message on `control`, or its end, asks for the end of everything.
+// All signals must be blocked. A message on `control`, or its end, asks it to end everything.
 [[noreturn]] void RunSupervisor(const ChildPlan& plan, const Supervision& rules, int control);
 
 }  // namespace dossier::internal
@@ -47,7 +47,7 @@ namespace {
 
 using internal::SupervisorReport;
 
-// No handler of ours may run in the supervisor before its signals are reset.
+// Our handlers must not run in the supervisor before its signals are reset.
 class AllSignalsBlocked {
  public:
   AllSignalsBlocked() {
@@ -71,7 +71,7 @@ Result<internal::Pipe> MakeControl() {
 
 Result<internal::Pipe> MakeOutput() {
   DOSSIER_ASSIGN_OR_RETURN(internal::Pipe pipe, internal::MakePipe());
-  // Of our end only: the program expects to wait.
+  // Only for our end: the program expects a blocking pipe.
   if (fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK) != 0) return MakeErrnoError(errno, "pipe");
   return pipe;
 }
@@ -121,7 +121,7 @@ SupervisedProcess::~SupervisedProcess() {
   if (supervisor_ < 0) return;
   Stop();
   pollfd wait{control_.get(), POLLIN, 0};
-  // Twice what a supervisor takes at most to give up.
+  // Twice the longest time in which a supervisor gives up.
   const int patience = 2 * (static_cast<int>(grace_.count()) + internal::kGiveUpMillis);
   int ready = 0;
   do {
@@ -136,7 +136,7 @@ std::optional<ProcessEnd> SupervisedProcess::TakeEnd() {
   ssize_t got = 0;
   do {
     got = recv(control_.get(), &report, sizeof(report), MSG_DONTWAIT);
-    // Once, if it ended before it read our wish to stop; its report is still there.
+    // Fails if it ended before it read our request to stop; its report is still there.
   } while (got < 0 && errno == ECONNRESET);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
   internal::WaitFor(supervisor_, nullptr);
@@ -154,13 +154,13 @@ void SupervisedProcess::Stop() {
 
 namespace {
 
-// What came through a pipe, up to a limit.
+// Collects the output of a pipe, up to a limit.
 struct KeptOutput {
   std::string* text;
   std::uint64_t* dropped;
   bool open = true;
 
-  // False when nothing is there to be read now.
+  // Returns false if there is nothing to read now.
   bool Read(int fd, std::size_t limit) {
     std::array<char, 64 << 10> block;
     const ssize_t got = read(fd, block.data(), block.size());
@@ -213,7 +213,7 @@ Result<ProcessResult> RunSupervised(const ProcessSpec& spec, const Supervision& 
     return MakeError(ErrorCode::kCancelled, "{} was stopped: {}", spec.argv[0], cancel.reason());
   }
   if (end->not_started) return tl::unexpected(std::move(*end->not_started));
-  // What the program wrote is in the pipes: 1 MB each at most, as what it left may write for ever.
+  // The pipes' remaining output, at most 1 MB each, as descendants may write forever.
   constexpr int kMostBlocks = 16;
   for (int i = 0; i < kMostBlocks && out.open; ++i) {
     if (!out.Read(process.out(), spec.max_output)) break;
@@ -230,13 +230,13 @@ Result<ProcessResult> RunSupervised(const ProcessSpec& spec, const Supervision& 
 
 namespace dossier::internal {
 
-// The C library's own. That of a sanitizer keeps one address to return to for each thread, and here
-// one vfork stands inside another.
+// The C library's own vfork. A sanitizer's vfork keeps one return address per thread, and here one
+// vfork is nested in another.
 pid_t PlainVfork() __asm__("__vfork");
 
 namespace {
 
-constexpr int kControl = 3;  // where the control socket lies in the supervisor
+constexpr int kControl = 3;  // the control socket's number in the supervisor
 
 struct ProcessIds {
   pid_t pid, parent;
@@ -248,7 +248,7 @@ pid_t ReadPid(const char* text) {
   return pid;
 }
 
-// "PID (NAME) STATE PARENT …", where NAME may hold anything. 0 if the process is gone.
+// Parses "PID (NAME) STATE PARENT …", where NAME may contain anything. 0 if the process is gone.
 pid_t ParentOf(const char* pid) {
   char path[32] = "/proc/";
   strncat(path, pid, 12);
@@ -327,7 +327,7 @@ class Supervisor {
     if (reason != 0) return reason;
     program_ = program;
     if (program_ < 0) Orphaned();
-    // The program's pipes must end with the program.
+    // The supervisor must not keep the program's pipes open.
     dup2(0, 1);
     dup2(0, 2);
     return 0;
@@ -337,7 +337,7 @@ class Supervisor {
   // number. Who begins so is not let run: as a child of ours it is found by its parent.
   void Orphaned() {
     ended_ = stopping_ = true;
-    status_ = SIGKILL;  // as waitpid would tell of it
+    status_ = SIGKILL;  // as waitpid reports it
     kill_at_ = Now();
   }
 
@@ -357,7 +357,7 @@ class Supervisor {
     alone_ = pid < 0 && errno == ECHILD;
   }
 
-  // The program has ended by itself.
+  // Called when the program has ended by itself.
   void Leave() {
     const bool success = WIFEXITED(status_) && WEXITSTATUS(status_) == 0;
     if (alone_) End({.value = status_});
@@ -373,7 +373,7 @@ class Supervisor {
     Term();
   }
 
-  // All that can be found, before the first of them reacts.
+  // Signals all that can be found, before the first of them reacts.
   void Term() {
     constexpr int kMost = 8192;
     ProcessIds all[kMost];
@@ -383,7 +383,7 @@ class Supervisor {
     });
     if (!ended_) SendSignal(program_, SIGTERM);
     const pid_t self = getpid();
-    // Each round marks, by our own number as parent, the children of those marked before.
+    // Each round marks the children of those marked before, with our own number as parent.
     for (bool more = true; more;) {
       more = false;
       for (int i = 0; i < count; ++i) {
@@ -405,14 +405,14 @@ class Supervisor {
     }
     if (Now() < kill_at_) return;
     if (!ended_) SendSignal(program_, SIGKILL);
-    // The children of a child that dies become ours, so each round goes one level deeper.
+    // Children of a dead child become ours, so each round goes one level deeper.
     const pid_t self = getpid();
     ForEachProcess([self](ProcessIds ids) {
       if (ids.parent == self) SendSignal(ids.pid, SIGKILL);
     });
   }
 
-  // Until a child ends, a message comes, or time is up.
+  // Waits until a child ends, a message comes, or time is up.
   void Wait() {
     constexpr int kKillPause = 10;
     pollfd waits[] = {{signals_, POLLIN, 0}, {stopping_ ? -1 : kControl, POLLIN, 0}};
@@ -451,7 +451,7 @@ class Supervisor {
 
 void RunSupervisor(const ChildPlan& plan, const Supervision& rules, int control) {
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
-  setsid();  // out of reach of Ctrl-C, which we pass on in our own way
+  setsid();  // out of reach of Ctrl-C, which we forward ourselves
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   // The sources are all above 2; the last may overwrite one that has been copied.
   dup2(plan.in, 0);

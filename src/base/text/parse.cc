@@ -8,16 +8,15 @@ namespace dossier {
 namespace {
 
 // Clock::Wall counts nanoseconds in 64 bits: 1677 to 2262. A year less on both sides leaves room
-// for what is counted back from a time.
+// for subtracting from a time.
 constexpr int kFirstYear = 1680, kLastYear = 2260;
 
-// Takes digits and signs from the front of a text; once something is missing, nothing more is
-// taken.
+// Takes digits and signs from the front of a text; after a failure it takes nothing more.
 class TimeReader {
  public:
   explicit TimeReader(std::string_view text) : rest_(text) {}
 
-  // Exactly `digits` digits, at most `most`.
+  // Takes exactly `digits` digits, a number from `least` to `most`.
   int Number(std::size_t digits, int least, int most) {
     int number = 0;
     const std::string_view part = rest_.substr(0, digits);
@@ -27,7 +26,7 @@ class TimeReader {
     rest_.remove_prefix(part.size());
     return number;
   }
-  // One of `signs`; '\0' if none is there.
+  // Takes one of `signs`; '\0' if there is none.
   char Sign(std::string_view signs) {
     const bool there = !rest_.empty() && signs.find(rest_.front()) != std::string_view::npos;
     if (!there) return '\0';
@@ -37,7 +36,7 @@ class TimeReader {
   }
   void Expect(std::string_view signs) { good_ = Sign(signs) != '\0' && good_; }
 
-  // Digits behind a point, in microseconds.
+  // Takes digits after a point, in microseconds.
   std::int64_t Fraction() {
     const std::size_t size = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
     good_ = good_ && size > 0;

@@ -17,21 +17,21 @@
 namespace dossier {
 namespace {
 
-constexpr std::size_t kBlock = 64 << 10;     // bytes: looked at at once
-constexpr std::size_t kHeldBack = 40 << 10;  // longer than any secret with what follows it
+constexpr std::size_t kBlock = 64 << 10;     // bytes searched at once
+constexpr std::size_t kHeldBack = 40 << 10;  // longer than any secret and its context
 constexpr std::size_t kContext = 1 << 10;    // more than the detector looks back
 
 using secrets::Match;
 
-// Which three bytes can begin a shape, by their five low bits, which letters of both cases share;
-// all other places are passed over. No shape begins with fewer.
+// The three-byte beginnings of shapes, by their five low bits, which upper and lower case share;
+// all other places are skipped. No shape begins with fewer bytes.
 constexpr std::size_t kTrigrams = 1 << 15;
 
 constexpr std::size_t NextTrigram(std::size_t trigram, char c) {
   return (trigram << 5 | (static_cast<unsigned char>(c) & 31)) & (kTrigrams - 1);
 }
 
-// How what has no table begins.
+// The beginnings of shapes without a table.
 constexpr std::string_view kOtherStarts[] = {
     "eyJ", "access_token$", "bearer",    "basic",       "-----BEGIN", "://", ":AA",
     "8Q~", ".atlasv1.",     "webhooks/", "hooks.slack", "LS0tLS1",    "-u ", "-user"};
@@ -51,7 +51,7 @@ constexpr std::array<bool, kTrigrams> MakeStarts() {
 
 constexpr std::array<bool, kTrigrams> kStarts = MakeStarts();
 
-// Whether a token may begin at `at`: not inside a word, but behind an escape such as \n.
+// Returns true if a token may begin at `at`: not inside a word, but after an escape such as \n.
 bool IsTokenStart(std::string_view text, std::size_t at) {
   if (at == 0 || !secrets::IsWord(text[at - 1])) return true;
   const char escape = text[at - 1];
@@ -80,7 +80,7 @@ Match MatchAt(std::string_view text, std::size_t at) {
   return secrets::FindNamedValue(text, at);
 }
 
-// By where they begin; a lone value that overlaps a known shape is left out.
+// Merges both by offset; drops a lone value that overlaps a known shape.
 std::vector<Secret> Merge(const std::vector<Secret>& known, const std::vector<Match>& lone) {
   std::vector<Secret> all;
   std::size_t next = 0, end = 0;  // of `known`; of the last one of `all`
@@ -101,12 +101,12 @@ std::vector<Secret> Merge(const std::vector<Secret>& known, const std::vector<Ma
   return all;
 }
 
-// One pass over a text.
+// A single pass over a text.
 class Search {
  public:
   explicit Search(std::string_view text) : text_(text), lone_(text) {}
 
-  // The part from `begin` on, as far as it is marked.
+  // Searches the part from `begin` on, as far as it is marked.
   void LookAt(const secrets::Marks& marks, std::size_t begin) {
     for (std::size_t block = 0; block < marks.starts.size(); ++block) {
       const std::size_t at = begin + 64 * block;
@@ -120,14 +120,14 @@ class Search {
     }
   }
 
-  // The rest, from `begin` on, byte by byte.
+  // Searches the rest, from `begin` on, byte by byte.
   std::vector<Secret> Finish(std::size_t begin) {
     std::size_t trigram = 0;
     for (std::size_t end = begin; end < text_.size(); ++end) {
       trigram = NextTrigram(trigram, text_[end]);
       if (kStarts[trigram] && end >= begin + 2) TryStart(end - 2);
     }
-    // One of these places is in any run that reaches beyond `begin` and is long enough.
+    // Every long enough run that reaches beyond `begin` contains one of these places.
     for (std::size_t at = begin; at < text_.size(); at += secrets::LoneValues::kShortest) {
       lone_.LookAt(at);
     }
@@ -149,7 +149,7 @@ class Search {
 
   std::string_view text_;
   std::vector<Secret> known_;
-  std::size_t next_ = 0;  // no shape begins before it
+  std::size_t next_ = 0;  // shapes before it are done
   secrets::LoneValues lone_;
 };
 
@@ -170,7 +170,7 @@ std::string RedactStream::Finish() {
 
 std::string RedactStream::Take(std::size_t end) {
   std::vector<Secret> found = FindSecrets(pending_);
-  // What begins in the context was seen before, or only looks like a secret because it is cut.
+  // A secret that begins in the context was seen before, or is only an artifact of the cut.
   std::erase_if(found, [&](const Secret& secret) {
     return secret.offset < written_ || secret.offset >= end;
   });
@@ -186,7 +186,7 @@ std::string RedactStream::Take(std::size_t end) {
 namespace secrets {
 namespace {
 
-// Both cases of a letter, since names come in either.
+// Adds both cases of a letter, since names may have either.
 void AddBeginning(std::string_view shape, GroupTables* tables) {
   const auto group = static_cast<std::uint8_t>(1 << (shape[0] % 8));
   for (std::size_t i = 0; i < kBeginningBytes; ++i) {
@@ -281,7 +281,7 @@ bool EndsInWord(std::string_view name, std::string_view word) {
   return name.size() == word.size() || name[name.size() - word.size() - 1] == '_';
 }
 
-// scheme://user:password@host. Neither part may hold a mark that ends the authority of a URL.
+// Detects scheme://user:password@host; no part may contain a character that ends the authority.
 bool HoldsUrlWithPassword(std::string_view value) {
   for (std::size_t at = value.find("://"); at != std::string_view::npos;
        at = value.find("://", at + 1)) {

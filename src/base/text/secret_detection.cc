@@ -9,16 +9,15 @@
 namespace dossier::secrets {
 namespace {
 
-// A beginning says nearly all; the rest has only to be no name. Of a tail of known length, or
-// behind a long beginning, even less is asked: capitals and digits drawn at random may well look
-// like a number.
+// A prefix is strong evidence; the rest only must not be a name. A tail of known length, or one
+// after a long prefix, needs even less: random capitals and digits may look like a number.
 constexpr int kTailBits = 0, kFixedTailBits = -16;
 constexpr std::size_t kCertainPrefix = 5;  // bytes
 
 static_assert(std::ranges::is_sorted(kTokenShapes, {},
                                      [](const TokenShape& shape) { return shape.prefix[0]; }));
 
-// Where in kTokenShapes those that begin with a byte are.
+// The range of kTokenShapes whose prefix begins with a certain byte.
 struct Range {
   std::uint8_t begin = 0, end = 0;
 };
@@ -38,7 +37,7 @@ bool LooksDrawn(std::string_view value, int bits) {
   return !IsPlaceholder(value) && BitsOfChance(value) >= bits;
 }
 
-// Keys of several parts have numbers and marks among them: one part that is drawn suffices.
+// Keys of several parts contain numbers and signs: one random part suffices.
 bool TailLooksDrawn(std::string_view tail, int bits) {
   constexpr std::size_t kShortestPart = 16;
   if (IsPlaceholder(tail)) return false;
@@ -51,7 +50,7 @@ bool TailLooksDrawn(std::string_view tail, int bits) {
   return false;
 }
 
-// Braintree's: access_token$production$ID$SECRET.
+// Finds Braintree's keys: access_token$production$ID$SECRET.
 Match FindBraintree(std::string_view text, std::size_t at) {
   constexpr std::string_view kBeginnings[] = {"access_token$production$", "access_token$sandbox$"};
   for (const std::string_view beginning : kBeginnings) {
@@ -71,8 +70,8 @@ bool IsBase64Url(std::string_view text, std::size_t* at, std::size_t shortest) {
   return fits;
 }
 
-// The bytes of the body of a private key in PEM: lines of base64, as they are or as parts of a
-// string in a program, and the headers of an encrypted one.
+// Returns true for bytes of the body of a PEM private key: lines of base64, plain or as parts of a
+// string in a program, and the headers of an encrypted key.
 bool IsPemBody(char c) {
   return IsToken68(c) || c == '\n' || c == '\r' || c == ' ' || c == '\t' || c == '\\' || c == ':' ||
          c == ',' || c == '"' || c == '\'' || c == '>' || c == '#' || c == '*';
@@ -86,12 +85,12 @@ Match FindToken(std::string_view text, std::size_t at) {
   for (std::size_t i = kRanges[first].begin; i < kRanges[first].end; ++i) {
     const TokenShape& shape = kTokenShapes[i];
     if (!text.substr(at).starts_with(shape.prefix)) continue;
-    // Letters alone may begin so in the midst of base64.
+    // Letters alone may begin so inside base64.
     const char before = at > 0 ? text[at - 1] : ' ';
     if ((before == '/' || before == '+') && std::ranges::all_of(shape.prefix, IsAlnum)) continue;
     const std::size_t tail = at + shape.prefix.size();
     std::size_t end = RunEnd(text.substr(0, tail + shape.max_tail + 1), tail, shape.in_tail);
-    // A full stop behind it ends a sentence.
+    // A full stop after it ends a sentence.
     while (end > tail && text[end - 1] == '.') --end;
     if (end - tail < shape.min_tail || end - tail > shape.max_tail || IsWord(At(text, end)))
       continue;
@@ -134,7 +133,7 @@ Match FindAuthorization(std::string_view text, std::size_t at) {
   if (colon == std::string::npos || !IsMadePassword(std::string_view(user).substr(colon + 1))) {
     return {};
   }
-  // A word in a sentence may be base64 of bytes with a colon among them.
+  // A word in a sentence may happen to be base64 of bytes with a colon.
   const auto printable = [](char c) { return c >= ' ' && c <= '~'; };
   if (colon == 0 || !std::ranges::all_of(user.substr(0, colon), printable)) return {};
   return {start, value.size(), "basic"};
@@ -168,7 +167,7 @@ Match FindWebhook(std::string_view text, std::size_t at) {
 Match FindPrivateKey(std::string_view text, std::size_t at) {
   constexpr std::string_view kBegin = "-----BEGIN ", kEnd = "-----END ", kDashes = "-----";
   constexpr std::size_t kLongest = 32 << 10, kLongestLabel = 48;
-  constexpr std::ptrdiff_t kShortest = 40;  // characters of base64: 30 bytes, less than any key has
+  constexpr std::ptrdiff_t kShortest = 40;  // characters of base64: 30 bytes; every key is longer
   if (!text.substr(at).starts_with(kBegin)) return {};
   const std::string_view label = text.substr(at + kBegin.size(), kLongestLabel);
   const std::size_t close = label.find(kDashes);
@@ -179,7 +178,7 @@ Match FindPrivateKey(std::string_view text, std::size_t at) {
   const std::size_t most = std::min(text.size(), body + kLongest);
   std::size_t end = body;
   while (end < most && IsPemBody(text[end]) && !text.substr(end).starts_with(kDashes)) ++end;
-  // A name of the format in a program has no key behind it.
+  // The name of the format in a program is not followed by a key.
   const std::string_view inside = text.substr(body, end - body);
   if (std::ranges::count_if(inside, IsAlnum) < kShortest || BitsOfChance(inside) < kShortest) {
     return {};
@@ -189,7 +188,7 @@ Match FindPrivateKey(std::string_view text, std::size_t at) {
         text.substr(end + kEnd.size(), kLongestLabel + kDashes.size()).find(kDashes);
     if (last != std::string_view::npos) end += kEnd.size() + last + kDashes.size();
   } else {
-    // Without its end it goes as far as base64 does.
+    // Without an end mark it extends as far as base64 does.
     while (!IsBase64(text[end - 1])) --end;
   }
   return {at, end - at, "private_key"};
@@ -273,7 +272,7 @@ Match FindMarkedToken(std::string_view text, std::size_t at) {
 }
 
 std::string FromBase64(std::string_view value) {
-  // A piece of a longer text may end within a group.
+  // A piece of a longer text may end inside a group.
   if (value.size() % 4 == 1) value.remove_suffix(1);
   std::string bytes;
   return AppendBase64(value, &bytes) ? bytes : std::string();
@@ -293,7 +292,7 @@ bool IsMadePassword(std::string_view value) {
     at += 2;
   }
   if (decoded.size() < kShortest || IsPlaceholder(decoded)) return false;
-  // People put letters and digits together: hunter2.
+  // People combine letters and digits: hunter2.
   const CharacterSet set = CharactersOf(decoded);
   const bool mixed = set.has(CharacterSet::kDigit) &&
                      (set.has(CharacterSet::kLower) || set.has(CharacterSet::kUpper));
@@ -306,10 +305,10 @@ bool IsMadePassword(std::string_view value) {
 namespace dossier {
 namespace {
 
-// What a step costs in quarters of a bit, by scripts/letter_pairs.py.
+// The cost of a step in quarters of a bit, from scripts/letter_pairs.py.
 constexpr int kQuarters = 4;
 
-// A letter behind another one of its word, or first in a word; '@' + cost.
+// A letter after another one of its word, or first in a word; '@' + cost.
 constexpr std::size_t kWordStart = 26;
 constexpr std::string_view kLetterCosts[] = {
     "XROPYXTbVgYMQNkPkLPKW[_\\Zf",    // a
@@ -341,7 +340,7 @@ constexpr std::string_view kLetterCosts[] = {
     "OOMNNMXYS^]TUVWRcTOSPXZYeb",     //
 };
 
-// A character of a class (column) behind one of another (row): the start of a value, a lower case
+// A character of a class (column) after one of another (row): the start of a value, a lower case
 // letter, an upper case letter, a digit, anything else.
 enum Class : std::uint8_t { kStart, kLower, kUpper, kDigit, kOther };
 constexpr std::uint8_t kClassCosts[5][5] = {
@@ -361,7 +360,7 @@ Class ClassOf(char c) {
   return kOther;
 }
 
-// What a character drawn at random costs, by the alphabet that `set` needs.
+// The cost of a random character, by the alphabet that `set` needs.
 int CostOfChance(CharacterSet set) {
   const bool lower = set.has(CharacterSet::kLower), upper = set.has(CharacterSet::kUpper);
   const bool digit = set.has(CharacterSet::kDigit);
@@ -372,7 +371,7 @@ int CostOfChance(CharacterSet set) {
   return 13 + 4 * other;
 }
 
-// Whether `value` is a piece of at most half its length again and again.
+// Returns true if `value` repeats a piece of at most half its length.
 bool IsRepeated(std::string_view value) {
   for (std::size_t period = 1; period <= std::min<std::size_t>(value.size() / 2, 32); ++period) {
     if (value.substr(period) == value.substr(0, value.size() - period)) return true;
@@ -422,7 +421,7 @@ int BitsOfChance(std::string_view value) {
 }
 
 bool IsPlaceholder(std::string_view value) {
-  constexpr std::size_t kFewest = 6;  // different characters; 8 drawn of 16 have fewer once in 40
+  constexpr std::size_t kFewest = 6;  // different characters; 8 drawn from 16 have fewer once in 40
   std::bitset<256> seen;
   std::size_t rows = 0;
   for (std::size_t i = 0; i < value.size(); ++i) {

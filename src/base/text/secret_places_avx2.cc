@@ -12,7 +12,7 @@ DOSSIER_AVX2 inline __m256i Table(const std::array<std::uint8_t, 16>& table) {
   return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(&table)));
 }
 
-// The groups in which each byte occurs.
+// Returns the groups in which each byte occurs.
 DOSSIER_AVX2 inline __m256i Groups(__m256i bytes, __m256i low, __m256i high) {
   const __m256i half = _mm256_set1_epi8(0x0F);
   const __m256i upper = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half);
@@ -20,13 +20,13 @@ DOSSIER_AVX2 inline __m256i Groups(__m256i bytes, __m256i low, __m256i high) {
                           _mm256_shuffle_epi8(high, upper));
 }
 
-// A bit for each byte from `first` to `last`, both ASCII.
+// Marks each byte from `first` to `last`, both ASCII.
 DOSSIER_AVX2 inline __m256i Within(__m256i bytes, char first, char last) {
   return _mm256_and_si256(_mm256_cmpgt_epi8(bytes, _mm256_set1_epi8(static_cast<char>(first - 1))),
                           _mm256_cmpgt_epi8(_mm256_set1_epi8(static_cast<char>(last + 1)), bytes));
 }
 
-// IsUrlSafe of each byte.
+// Returns IsUrlSafe for each byte.
 DOSSIER_AVX2 inline std::uint32_t TokenBytes(__m256i bytes) {
   const __m256i letters = Within(_mm256_or_si256(bytes, _mm256_set1_epi8(0x20)), 'a', 'z');
   const __m256i signs = _mm256_or_si256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('-')),
@@ -39,7 +39,7 @@ std::uint64_t Moved(std::uint64_t bits, std::uint64_t before, int by) {
   return bits << by | before >> (64 - by);
 }
 
-// The bytes behind 23 others of a run of `bits`.
+// Marks the bytes that follow 23 others in a run of `bits`.
 std::uint64_t LongRuns(std::uint64_t bits, TokenRunState* state) {
   const std::uint64_t two = bits & Moved(bits, (*state)[0], 1);
   const std::uint64_t four = two & Moved(two, (*state)[1], 2);

@@ -12,12 +12,12 @@ using Weight = NameWord::Weight;
 
 constexpr std::size_t kLongestValue = 512;  // bytes
 
-// How a value stands in the text, the surest first.
+// The form of a value in the text, the most certain first.
 enum class Form {
   kQuoted,  // between quotes
   kLine,    // without quotes, the rest of its line
   kPart,    // without quotes, something else follows it
-  kSpaced,  // behind its name with nothing but a space between
+  kSpaced,  // only a space between it and its name
 };
 
 struct Value {
@@ -31,13 +31,13 @@ struct Name {
   std::size_t begin, end;
 };
 
-// Words in front of "key" that make it a secret one.
+// Words before "key" that make it a secret key.
 constexpr std::string_view kKeyWords[] = {"api",    "access",     "secret",  "private", "account",
                                           "auth",   "encryption", "signing", "master",  "license",
                                           "shared", "storage",    "service", "webhook", "session",
                                           "admin",  "server"};
 
-// Whether `word` stands in front of the "key" at `key`, with at most one byte between them.
+// Returns true if `word` is before the "key" at `key`, with at most one byte between them.
 bool IsKeyOf(std::string_view word, std::string_view text, std::size_t key) {
   if (key > 0 && (text[key - 1] == '_' || text[key - 1] == '-' || text[key - 1] == ' ')) --key;
   return key >= word.size() && StartsWithNoCase(text, key - word.size(), word);
@@ -70,13 +70,13 @@ std::size_t SkipBlanks(std::string_view text, std::size_t at) {
   return end;
 }
 
-// The length of the quote at `at`, as in a program or in a string of one; 0 if there is none.
+// Returns the length of the quote at `at`, in a program or in a string of one; 0 if there is none.
 std::size_t QuoteLength(std::string_view text, std::size_t at) {
   if (At(text, at) == '\\' && IsQuote(At(text, at + 1))) return 2;
   return IsQuote(At(text, at)) ? 1 : 0;
 }
 
-// Behind a type, as in `token: str = "…"`: where its `=` is; `at` if there is none.
+// Skips a type, as in `token: str = "…"`: returns the place of `=`; `at` if there is none.
 std::size_t SkipType(std::string_view text, std::size_t at) {
   const auto in_type = [](char c) {
     return IsWord(c) || c == '.' || c == '<' || c == '>' || c == '[' || c == ']' || c == '|' ||
@@ -88,7 +88,7 @@ std::size_t SkipType(std::string_view text, std::size_t at) {
   return ends && At(text, end + 1) != '=' ? end : at;
 }
 
-// Where the value of an element or a field is whose sibling holds the name:
+// Returns the place of the value of an element or a field whose sibling contains the name:
 // name="token" value="…", {"name": "token", "value": "…"}.
 std::optional<std::size_t> SiblingValue(std::string_view text, std::size_t at) {
   constexpr std::string_view kValue = "value";
@@ -102,12 +102,12 @@ std::optional<std::size_t> SiblingValue(std::string_view text, std::size_t at) {
 }
 
 struct Separator {
-  std::size_t end;  // behind it
+  std::size_t end;  // after it
   bool spaced = false;
   bool needs_quotes = false;
 };
 
-// login NAME password …, as in .netrc, on one line or two.
+// Detects login NAME password …, as in .netrc, on one line or two.
 bool IsBehindLogin(std::string_view text, const Name& name) {
   const auto in_space = [](char c) { return IsBlank(c) || c == '\n' || c == '\r'; };
   const auto in_word = [](char c) { return static_cast<unsigned char>(c) > ' '; };
@@ -118,7 +118,7 @@ bool IsBehindLogin(std::string_view text, const Name& name) {
          text.substr(0, login_end).ends_with("login");
 }
 
-// What parts a name from its value.
+// Finds the separator between a name and its value.
 std::optional<Separator> SeparatorBehind(std::string_view text, const Name& name) {
   const std::size_t at = name.end;
   const std::size_t quote = QuoteLength(text, at);
@@ -132,7 +132,7 @@ std::optional<Separator> SeparatorBehind(std::string_view text, const Name& name
   next = SkipBlanks(text, next);
   const char c = At(text, next);
   if (c == '=') {
-    const bool compares = At(text, next + 1) == '=';  // with a literal; without quotes it is code
+    const bool compares = At(text, next + 1) == '=';  // with a literal; an unquoted value is code
     while (At(text, next) == '=') ++next;
     return Separator{.end = At(text, next) == '>' ? next + 1 : next, .needs_quotes = compares};
   }
@@ -160,7 +160,7 @@ std::optional<Separator> SeparatorBehind(std::string_view text, const Name& name
   return std::nullopt;
 }
 
-// Between quotes, on one line.
+// Reads a value between quotes, on one line.
 std::optional<Value> QuotedValue(std::string_view text, std::size_t at) {
   const std::size_t length = QuoteLength(text, at);
   std::string_view quote = text.substr(at, length);
@@ -184,7 +184,7 @@ bool EndsPart(char c) {
          c == '}' || c == '|' || c == '\\';
 }
 
-// As far as a shell or a file of settings would read it; where that is code, nothing.
+// Reads as far as a shell or a settings file would; nothing if that is code.
 std::optional<Value> BareValue(std::string_view text, std::size_t at, bool spaced) {
   const auto in_value = [](char c) {
     return static_cast<unsigned char>(c) > ' ' && static_cast<unsigned char>(c) < 0x7F &&
@@ -204,8 +204,8 @@ std::optional<Value> BareValue(std::string_view text, std::size_t at, bool space
   return Value{at, part, spaced ? Form::kSpaced : Form::kPart};
 }
 
-// A call around a literal, or its prefix, as in Some("…") or b"…": where its quote is; `at` if
-// there is none.
+// Skips a call around a literal, or its prefix, as in Some("…") or b"…": returns the place of its
+// quote; `at` if there is none.
 std::size_t SkipWrapping(std::string_view text, std::size_t at) {
   constexpr std::size_t kMost = 40, kPrefix = 2;
   const auto in_call = [](char c) {
@@ -236,7 +236,7 @@ bool HoldsPair(std::string_view value, char open, char close) {
   return at != std::string_view::npos && value.find(close, at + 1) != std::string_view::npos;
 }
 
-// A pattern, a template, a URL, an escape, cut text: what has a meaning beside its characters.
+// Detects a pattern, a template, a URL, an escape or cut text, which have a special syntax.
 bool IsStructured(std::string_view value) {
   constexpr std::string_view kMarks[] = {"${", "#{", "{{",  "$(",  "%(",  "<%", "{%",
                                          "\\", "::", "://", "...", "../", "->"};
@@ -254,7 +254,7 @@ bool IsStructured(std::string_view value) {
   return first == '$' || first == '<' || first == '{' || first == '[' || first == '(';
 }
 
-// Random bytes of base64 may hold a '/' anywhere, but letters of both cases and digits with it.
+// Base64 of random bytes may contain '/' anywhere, but also letters of both cases and digits.
 bool IsPath(std::string_view value, int bits) {
   constexpr int kCertain = 40;
   constexpr std::uint8_t kAll = CharacterSet::kLower | CharacterSet::kUpper | CharacterSet::kDigit;
@@ -275,10 +275,10 @@ bool IsAscii(std::string_view value) {
   return std::ranges::all_of(value, [](char c) { return c > ' ' && c <= '~'; });
 }
 
-// Base64 of what is no secret: of text, which is as random as the text ("user:password": as the
-// password), and of a public key or certificate, which begins as ASN.1 does.
+// Detects base64 of non-secrets: of text, which is as random as the text itself ("user:password":
+// as the password), and of a public key or certificate, which begins as ASN.1.
 bool IsEncoded(std::string_view value, Weight weight) {
-  constexpr std::size_t kShortest = 9;  // bytes: of random ones, one in 7,000 would be text
+  constexpr std::size_t kShortest = 9;  // bytes: one in 7,000 random values would be text
   const std::string bytes = FromBase64(value);
   if (bytes.size() < kShortest) return false;
   if (weight == Weight::kWeak && bytes[0] == '0') {
@@ -293,8 +293,8 @@ bool IsEncoded(std::string_view value, Weight weight) {
       std::string_view(bytes).substr(colon == std::string::npos ? 0 : colon + 1));
 }
 
-// Whether a third of it or more is words, or a longer one is in it: "GoogleCloudV1",
-// "service+8fK2…". Random letters of both cases hold no run that reads like one.
+// Returns true if at least a third of it is words, or it contains a longer word: "GoogleCloudV1",
+// "service+8fK2…". Random letters of both cases contain no run that reads like a word.
 bool HoldsWords(std::string_view value, int long_bits) {
   constexpr std::size_t kShortest = 4, kLong = 7;
   std::size_t read = 0;
@@ -322,7 +322,7 @@ bool IsUuid(std::string_view value) {
   return true;
 }
 
-// Whether it stands as no code would: without quotes a call or an operation is none.
+// Returns true if it cannot be code: an unquoted call or operation is no secret.
 bool IsBareSecret(std::string_view value, Form form, int bits) {
   constexpr int kCertain = 40;
   const bool operates = value.find_first_of("([{$*!") != std::string_view::npos;
@@ -330,7 +330,7 @@ bool IsBareSecret(std::string_view value, Form form, int bits) {
   return form != Form::kSpaced || std::ranges::all_of(value, IsBase64);
 }
 
-// Names have letters of one case, or of both but no digits: then more is asked.
+// Names have letters of one case, or of both but no digits: they need more evidence.
 bool IsMixed(std::string_view value, int bits) {
   constexpr int kTwoCases = 20, kOneCase = 36;
   const CharacterSet set = CharactersOf(value);
@@ -345,7 +345,7 @@ bool IsNumberedName(std::string_view value) {
   return name && name->end == value.size();
 }
 
-// A password that a person thought of: letters and digits in one, such as hunter2.
+// Detects a password that a person invented: letters and digits in one, such as hunter2.
 bool IsThoughtOf(std::string_view value) {
   constexpr std::size_t kShortest = 7, kLongest = 16;
   constexpr int kBits = -8;
@@ -356,8 +356,8 @@ bool IsThoughtOf(std::string_view value) {
          BitsOfChance(value) >= kBits && !IsPlaceholder(value);
 }
 
-// The bits of a value with a telling name. A key may have a readable prefix or a number beside the
-// part that is drawn, which is of an alphabet of its own: sk_live_0a1b…
+// Returns the bits of a value with a telling name. A key may have a readable prefix or a number
+// beside its random part, which has its own alphabet: sk_live_0a1b…
 int BitsOfNamed(std::string_view value) {
   constexpr std::size_t kShortestPart = 16;
   int bits = BitsOfChance(value);
@@ -375,15 +375,15 @@ std::size_t CountDifferent(std::string_view value) {
   return seen.count();
 }
 
-// A generated value of all printable characters, brackets among them, as salts are: of 64 drawn of
-// 94 some 46 are different. Code has words, and the same few signs again and again.
+// Detects a generated value of all printable characters, including brackets, as salts are: of 64
+// drawn from 94, about 46 are different. Code has words, and repeats few signs.
 bool IsDrawnOfAll(std::string_view value, int bits) {
   constexpr int kBits = 40;
   constexpr std::size_t kDifferent = 36;
   return bits >= kBits && CountDifferent(value) >= kDifferent && !HoldsWords(value, 0);
 }
 
-// How likely random a value must be, and how long, by how it stands and what names it.
+// Decides how random and how long a value must be, by its form and its name.
 bool IsSecret(std::string_view value, Form form, Weight weight) {
   struct Demand {
     std::size_t shortest;
@@ -398,7 +398,7 @@ bool IsSecret(std::string_view value, Form form, Weight weight) {
     return false;
   const int bits = weight == Weight::kStrong ? BitsOfNamed(value) : BitsOfChance(value);
   const bool uuid = IsUuid(value) && weight == Weight::kStrong && form != Form::kSpaced;
-  // Both cases and digits in one are no usual name: less is asked.
+  // Both cases and digits together are unusual for a name: less evidence is needed.
   constexpr std::uint8_t kAll = CharacterSet::kLower | CharacterSet::kUpper | CharacterSet::kDigit;
   constexpr std::size_t kLong = 12;
   constexpr int kAllBits = -2, kAllPartBits = 4;
@@ -417,7 +417,7 @@ bool IsSecret(std::string_view value, Form form, Weight weight) {
   // A checksum looks like this.
   if (set.is_hex() && (weight == Weight::kWeak || form == Form::kSpaced)) return false;
   if (weight == Weight::kStrong) return true;
-  // Parts of a path are no random bytes of base64, which are of both cases.
+  // Parts of a path are no random base64, which has both cases.
   const bool path = value.find('/') != std::string_view::npos &&
                     !set.has(CharacterSet::kLower | CharacterSet::kUpper);
   return !path && !HoldsWords(value, 0);
@@ -437,12 +437,12 @@ bool IsChecksum(std::string_view value) {
 
 constexpr std::size_t kLongestLone = 100;
 
-// Without a name only the characters of tokens count: padding, '+' and '/' are of encoded data.
+// Without a name, only the characters of tokens count: padding, '+' and '/' belong to encoded data.
 bool IsLoneSecret(std::string_view value) {
   constexpr int kBits = 28, kWithoutDigits = 60;
-  constexpr int kLongWordBits = -4;  // there are many such values, and some read well by chance
+  constexpr int kLongWordBits = -4;  // there are many such values, some word-like by chance
   constexpr std::ptrdiff_t kOfEachCase = 3;
-  constexpr std::size_t kDifferent = 12;  // of 24 characters drawn of 62 some 20 are
+  constexpr std::size_t kDifferent = 12;  // 24 drawn from 62 have about 20
   if (std::ranges::count_if(value, IsLower) < kOfEachCase ||
       std::ranges::count_if(value, IsUpper) < kOfEachCase) {
     return false;
@@ -453,7 +453,7 @@ bool IsLoneSecret(std::string_view value) {
          !HoldsWords(value, kLongWordBits) && !IsEncoded(value, Weight::kWeak);
 }
 
-// Whether the literal whose quotes are at `begin - 1` and `end` goes on in the next one.
+// Returns true if the literal with quotes at `begin - 1` and `end` continues in the next one.
 bool IsPieceOfText(std::string_view text, std::size_t begin, std::size_t end) {
   const auto in_space = [](char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\';
@@ -467,7 +467,7 @@ bool IsPieceOfText(std::string_view text, std::size_t begin, std::size_t end) {
   return next == '+' || IsQuote(next) || previous == '+' || IsQuote(previous);
 }
 
-// Mailchimp's and Twilio's keys: checksums but for two letters.
+// Detects Mailchimp's and Twilio's keys: checksums except for two letters.
 std::string_view KindOfMarkedHex(std::string_view run) {
   const bool twilio = run.size() == 34 && run.starts_with("SK");
   if (twilio) run.remove_prefix(2);
@@ -478,7 +478,7 @@ std::string_view KindOfMarkedHex(std::string_view run) {
   return mailchimp ? "mailchimp_key" : "twilio_key";
 }
 
-// Discord's: the base64 of a number, six characters, and at least 27.
+// Returns the end of a Discord key: the base64 of a number, six characters, and at least 27.
 std::size_t DiscordEnd(std::string_view text, std::size_t begin, std::size_t end) {
   if (end - begin > 28 || text[begin] < 'M' || text[begin] > 'O') return 0;
   if (At(text, end) != '.' || !std::ranges::all_of(text.substr(begin, end - begin), IsAlnum)) {
@@ -491,7 +491,7 @@ std::size_t DiscordEnd(std::string_view text, std::size_t begin, std::size_t end
   return length >= 27 && length <= 40 && !IsPlaceholder(text.substr(middle, length)) ? last : 0;
 }
 
-// Whether all that a line assigns is [begin, end): NAME=value, name: value.
+// Returns true if [begin, end) is all that a line assigns: NAME=value, name: value.
 bool IsAssignedLine(std::string_view text, std::size_t begin, std::size_t end) {
   std::size_t separator = begin;
   while (separator > 0 && IsBlank(text[separator - 1])) --separator;
@@ -505,7 +505,7 @@ bool IsAssignedLine(std::string_view text, std::size_t begin, std::size_t end) {
   return behind >= text.size() || stop == '\n' || stop == '\r' || stop == '#';
 }
 
-// The run [begin, end) of text without a telling name.
+// Judges the run [begin, end) of text without a telling name.
 Match LoneMatch(std::string_view text, std::size_t begin, std::size_t end) {
   const std::string_view run = text.substr(begin, end - begin);
   if (const auto kind = KindOfMarkedHex(run); !kind.empty()) return {begin, run.size(), kind};
@@ -550,7 +550,7 @@ std::string_view KindOfNamed(std::string_view name, std::string_view value) {
   for (std::size_t at = 0; at < name.size(); ++at) {
     const auto found = NameAt(name, at);
     if (!found || found->end != name.size()) continue;
-    // Data say by the field's name what the value is; in a text the name may be of code.
+    // In data the field's name tells what the value is; in a text the name may be part of code.
     const bool password = found->kind == "password" && found->weight == Weight::kStrong;
     const bool secret = password ? !IsPlaceholder(value) : IsSecretOf(*found, value, Form::kQuoted);
     return secret ? found->kind : std::string_view();

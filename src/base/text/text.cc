@@ -11,7 +11,7 @@
 namespace dossier {
 namespace {
 
-// Two neighbours in the wrong order count as one slip, as fingers make it.
+// Two swapped neighbours count as one slip, a common typing error.
 std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
@@ -34,7 +34,7 @@ struct Unit {
   double factor;
 };
 
-// The number in front of one of `units`; the first unit is meant when there is none.
+// Reads the number before one of `units`; without a unit, the first one is meant.
 Result<double> ParseWithUnit(std::string_view text, std::span<const Unit> units,
                              std::string_view example) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
@@ -47,7 +47,7 @@ Result<double> ParseWithUnit(std::string_view text, std::span<const Unit> units,
   return MakeError(ErrorCode::kUsage, "{}: not understood; write it like {}", text, example);
 }
 
-// Above it a time of today and a duration no longer add up in 64 bits of nanoseconds.
+// Above it, a current time plus a duration overflows 64 bits of nanoseconds.
 constexpr double kLongestDuration = 36'525.0 * 86'400'000;  // ms: a hundred years
 constexpr double kLargestSize = 1ull << 60;                 // bytes
 
@@ -135,7 +135,7 @@ std::string ShellQuote(std::string_view text) {
 
 namespace {
 
-// Of each byte its value as a digit of base64; -1: it is none.
+// The value of each byte as a digit of base64; -1: none.
 constexpr std::array<signed char, 256> Base64Values() {
   std::array<signed char, 256> values{};
   values.fill(-1);
@@ -192,8 +192,8 @@ std::string Base64(std::string_view bytes) {
 
 namespace {
 
-// Whether the letters of `name` stand in `whole` in this order, the first one first, as "deps" does
-// in "dependencies".
+// Returns true if the letters of `name` occur in `whole` in this order, beginning with its first,
+// as "deps" in "dependencies".
 bool IsAbbreviation(std::string_view name, std::string_view whole) {
   constexpr std::size_t kLeast = 3;  // letters
   if (name.size() < kLeast || whole.empty() || name.front() != whole.front()) return false;

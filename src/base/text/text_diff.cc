@@ -29,7 +29,7 @@ struct Edit {
   std::string_view line;
 };
 
-// Myers' greedy algorithm: furthest_[k] is how far the diagonal k reaches with so many changes.
+// Myers' greedy algorithm: furthest_[k] is how far diagonal k reaches with d changes.
 class Differ {
  public:
   Differ(const Lines& before, const Lines& after) : before_(before), after_(after) {}
@@ -122,7 +122,7 @@ std::string UnifiedDiff(std::string_view before_name, std::string_view before,
   const auto context = static_cast<std::size_t>(kContextLines);
   std::size_t before_line = 1, after_line = 1;  // of edits[at]
   for (std::size_t at = 0; at < edits.size();) {
-    // A hunk runs from three lines before a change to where six lines in a row are the same.
+    // A hunk extends from three lines before a change to six equal lines in a row.
     std::size_t first = at;
     while (first < edits.size() && edits[first].kind == ' ') ++first;
     if (first == edits.size()) break;

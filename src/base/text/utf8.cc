@@ -14,8 +14,8 @@ constexpr char32_t kReplacement = 0xFFFD;
 
 bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-// Marks of direction, invisible characters, tags and line separators: with them a text reads
-// otherwise than it is. The joiners of scripts and emoji (U+200C, U+200D) stay.
+// Direction marks, invisible characters, tags and line separators: they make a text look different
+// from what it is. The joiners of scripts and emoji (U+200C, U+200D) stay.
 bool HidesText(char32_t code_point) {
   constexpr std::pair<char32_t, char32_t> kRanges[] = {
       {0x061C, 0x061C}, {0x180E, 0x180E}, {0x200B, 0x200B}, {0x200E, 0x200F},  {0x2028, 0x202E},

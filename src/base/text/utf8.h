@@ -1,4 +1,4 @@
-// UTF-8: counting, checking, cleaning, cutting at code points.
+// Counts, checks and cleans UTF-8, and cuts it at code points.
 //
 //   utf8::Census census = utf8::Count("naïve café");   // 12 bytes, 10 code points
 //   std::string_view head = utf8::Prefix(text, 200);    // at most 200 code points, never half of

@@ -1,4 +1,4 @@
-// Validation and sums of 32 bytes, for the AVX2 loops that count a text. Internal to those loops.
+// Validates and sums 32 bytes, for the AVX2 loops that count a text. Internal to those loops.
 //
 //   errors = _mm256_or_si256(errors, Utf8Errors(bytes, before));   // any bit set: invalid
 //
@@ -7,7 +7,7 @@
 // high nibble of this one, whose AND names every two-byte error; longer sequences are checked by
 // where a continuation byte must stand.
 //
-// Thread-safety: pure functions. Only where HasAvx2().
+// Thread-safety: pure functions. They need HasAvx2().
 
 #ifndef DOSSIER_BASE_TEXT_UTF8_AVX2_H_
 #define DOSSIER_BASE_TEXT_UTF8_AVX2_H_

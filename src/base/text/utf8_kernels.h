@@ -1,4 +1,4 @@
-// The counting loops behind base/text/utf8.h: one for any CPU, one for AVX2, equal in every result.
+// The counting loops of base/text/utf8.h: one for any CPU and one for AVX2, with equal results.
 // Internal to `base` and its tests; call utf8::Count instead.
 //
 // Thread-safety: pure functions.
@@ -22,11 +22,11 @@ struct CodeUnit {
 // The unit that starts at `at`, which must be a start of a unit and < text.size().
 CodeUnit UnitAt(std::string_view text, std::size_t at);
 
-// Whether this CPU, and the operating system, can run the AVX2 loops.
+// Returns true if this CPU and the operating system can run the AVX2 loops.
 bool HasAvx2();
 
 Census CountScalar(std::string_view text);
-// Only where HasAvx2().
+// Needs HasAvx2().
 Census CountAvx2(std::string_view text);
 
 }  // namespace dossier::utf8::internal

@@ -7,17 +7,17 @@
 namespace dossier::utf8::internal {
 namespace {
 
-// The part of a text that one call looks at: byte counters hold at most 255 rounds of 32 bytes.
+// The part of a text per call: byte counters hold at most 255 rounds of 32 bytes.
 constexpr std::size_t kPartBytes = 255 * 32;
 
 struct PartCount {
-  std::uint64_t starts = 0;     // bytes that are no continuation
-  std::uint64_t four_byte = 0;  // leads of four
+  std::uint64_t starts = 0;     // bytes that are not continuation bytes
+  std::uint64_t four_byte = 0;  // lead bytes of four-byte sequences
   std::uint64_t wide_bytes = 0;
   bool valid = true;
 };
 
-// Counts of 32 bytes a round; `rounds` <= 255.
+// Counts 32 bytes per round; `rounds` <= 255.
 class PartCounter {
  public:
   DOSSIER_AVX2 PartCounter()
@@ -30,8 +30,8 @@ class PartCounter {
   DOSSIER_AVX2 inline void Add(__m256i bytes) {
     const __m256i zero = _mm256_setzero_si256();
     if (_mm256_movemask_epi8(bytes) == 0) {
-      // ASCII: wrong only if the bytes before ended inside a sequence, which ends with a lead that
-      // is at most three bytes back.
+      // ASCII: an error only if the bytes before ended inside a sequence, whose lead is at most
+      // three bytes back.
       if (open_) errors_ = _mm256_or_si256(errors_, Utf8Errors(bytes, before_));
       starts_ = _mm256_sub_epi8(starts_, _mm256_set1_epi8(-1));
       open_ = false;
@@ -63,7 +63,7 @@ DOSSIER_AVX2 PartCount CountPart(const char* data, std::size_t size) {
   for (; at + 32 <= size; at += 32) {
     counter.Add(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(data + at)));
   }
-  // One padded round always ends a part: the zeros behind it show a sequence that was cut off.
+  // A padded round always ends a part: its zeros reveal a truncated sequence.
   alignas(32) char rest[32] = {};
   std::memcpy(rest, data + at, size - at);
   counter.Add(_mm256_load_si256(reinterpret_cast<const __m256i*>(rest)));

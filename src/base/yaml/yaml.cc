@@ -15,8 +15,8 @@ namespace dossier {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;
-// Before the handler below sees the first of them: yaml-cpp keeps every bracket until it knows
-// whether a key begins there. Those in texts and comments count too, so there may be many.
+// A check before the handler below runs: yaml-cpp keeps every bracket until it knows whether a key
+// begins there. Brackets in texts and comments count too, so there may be many.
 constexpr std::size_t kMaxOpenBrackets = 10'000;
 constexpr std::size_t kMaxIndicators = 256;  // on one line
 
@@ -149,7 +149,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   const YamlOptions& options_;
   std::size_t nodes_ = 0;
-  Extent copied_;  // by aliases
+  Extent copied_;  // the nodes and bytes copied by aliases
   std::vector<Frame> stack_;
   std::map<YAML::anchor_t, YamlNode> anchors_;
   YamlNode root_;
@@ -164,8 +164,8 @@ class ViewBuffer : public std::streambuf {
   }
 };
 
-// yaml-cpp guards its depth at some thousand levels of recursion; far fewer are ever meant. Returns
-// the place where flow brackets, or block indicators on one line ("- - - -"), nest too deeply.
+// yaml-cpp limits its depth to some thousand recursions; real files need far fewer. Returns the
+// place where flow brackets, or block indicators on one line ("- - - -"), nest too deeply.
 const char* FindTooDeep(std::string_view text) {
   std::size_t brackets = 0, indicators = 0;
   bool at_start = true;

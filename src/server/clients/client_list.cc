@@ -46,8 +46,8 @@ Assistant ClientOf(const Json& about) {
   return out;
 }
 
-// The file that `path` means, links resolved, and what it holds. A project is somebody's word: its
-// links lead out of it to nothing that is written.
+// Resolves the links of `path` and reads the file. A project's author is untrusted: its links must
+// not lead out of it to a file that would be written.
 Result<FileChange> Look(const std::string& path, const InstallWish& wish) {
   FileChange change{.path = path};
   std::error_code error;
@@ -56,7 +56,7 @@ Result<FileChange> Look(const std::string& path, const InstallWish& wish) {
   if (wish.scope == Scope::kProject) {
     std::error_code lost;
     const fs::path folder = fs::canonical(wish.folder, lost);
-    // What is still a link leads to nothing that is there, and would make it.
+    // A remaining link dangles; writing would create its target.
     const bool dangles = fs::is_symlink(fs::symlink_status(change.path, lost));
     if (error || folder.empty() || dangles || !IsBelow(change.path, folder.string())) {
       return MakeError(ErrorCode::kRefused, "{} leads out of the project{}; nothing was written",
@@ -65,7 +65,7 @@ Result<FileChange> Look(const std::string& path, const InstallWish& wish) {
   }
   struct stat info{};
   if (stat(change.path.c_str(), &info) != 0) return change;
-  // Also for root, who could write it all the same.
+  // Also for root, who could write it anyway.
   if ((info.st_mode & 0222) == 0) {
     return MakeError(ErrorCode::kPermission, "{} is read-only; it is left as it is", path);
   }
@@ -100,7 +100,7 @@ std::vector<std::string> Filled(const std::vector<std::string>& command, const I
   return out;
 }
 
-// The file of the wish, unless the client keeps its list itself.
+// Returns the file of the wish, unless the client keeps its list itself.
 Result<FileChange> Target(const Assistant& client, const InstallWish& wish,
                           const std::vector<std::string>& command) {
   const std::size_t scope = static_cast<std::size_t>(wish.scope);
@@ -123,8 +123,8 @@ Result<FileChange> HookTarget(const Assistant& client, const InstallWish& wish) 
   return Look(PathIn(wish, file), wish);
 }
 
-// Gives back the very bytes of before where nobody changed anything since: what `plan` makes of
-// them is what stands there now.
+// Restores exactly the old bytes if nobody changed anything since: if `plan` of the old bytes gives
+// the current ones.
 template <typename Plan>
 Result<FileChange> Undo(FileChange change, Plan plan, Result<std::string> removed) {
   DOSSIER_RETURN_IF_ERROR(removed);

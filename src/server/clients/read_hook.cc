@@ -10,7 +10,7 @@
 namespace dossier::clients {
 namespace {
 
-constexpr std::uint64_t kLookedAt = 64u << 10;  // bytes: it must cost no time
+constexpr std::uint64_t kLookedAt = 64u << 10;  // bytes: reading them must be fast
 constexpr std::size_t kHintChars = 1200;
 
 }  // namespace

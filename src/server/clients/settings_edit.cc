@@ -22,7 +22,7 @@ Error At(std::string_view file, std::string_view text, std::size_t at, std::stri
 // A member of an object or an element of a list, by its bytes.
 struct Item {
   std::string name;                           // "" of an element
-  std::size_t begin = 0, value = 0, end = 0;  // of the name (or value), of the value, behind it
+  std::size_t begin = 0, value = 0, end = 0;  // offsets of the name (or value), the value, the end
 };
 struct Container {
   std::size_t open = 0, close = 0;  // the brackets
@@ -34,7 +34,7 @@ class JsonReader {
  public:
   JsonReader(std::string_view text, std::string_view file) : text_(text), file_(file) {}
 
-  // White space and comments. False in a comment that does not end.
+  // Skips white space and comments. Returns false for a comment that does not end.
   bool Skip() {
     while (at_ < text_.size()) {
       const std::string_view rest = text_.substr(at_);
@@ -90,7 +90,7 @@ class JsonReader {
     return read ? Status() : Fail("no value of JSON stands here");
   }
 
-  // An object or a list; `out`, if given, gets its items.
+  // Reads an object or a list; `out`, if given, gets its items.
   Status List(int depth, Container* out) {
     const bool object = text_[at_] == '{';
     const char close = object ? '}' : ']';
@@ -136,12 +136,12 @@ class JsonReader {
   std::size_t at_ = 0;
 };
 
-// As much of a path as is there.
+// The existing part of a path.
 struct Reached {
   std::size_t steps = 0;     // of the path
   std::size_t at = 0;        // the value that they lead to; the end of an empty text
-  std::optional<Item> item;  // that holds it, of the last step
-  Container within;          // that `item` is of
+  std::optional<Item> item;  // the item of the last step, which holds the value
+  Container within;          // the container of `item`
 };
 
 Result<Reached> Reach(std::string_view text, const Path& path, std::string_view file) {
@@ -163,7 +163,7 @@ Result<Reached> Reach(std::string_view text, const Path& path, std::string_view 
   return out;
 }
 
-// Without comments and trailing commas, for the one reader of JSON.
+// Removes comments and trailing commas, for the normal JSON parser.
 Result<Json> Plain(std::string_view text, std::string_view file) {
   std::string plain;
   for (std::size_t at = 0; at < text.size();) {
@@ -196,7 +196,7 @@ std::string_view LineEnd(std::string_view text) {
   return text.find("\r\n") != text.npos ? "\r\n" : "\n";
 }
 
-// White space in front of `at` on its line, if nothing else stands there.
+// Returns the white space before `at` on its line, if there is nothing else.
 std::optional<std::string_view> IndentAt(std::string_view text, std::size_t at) {
   const std::size_t line = at == 0 ? text.npos : text.rfind('\n', at - 1);
   const std::size_t begin = line == text.npos ? 0 : line + 1;
@@ -226,20 +226,20 @@ std::string Layout(const Json& value, std::string_view indent, std::string_view 
   return ToJson(value);
 }
 
-// Where the last thing in front of the closing bracket ends, a comment of its line included.
+// Returns the end of the last content before the closing bracket, including a comment on its line.
 std::size_t EndOfContent(std::string_view text, const Container& container) {
   std::size_t at = container.close;
   while (at > container.open + 1 && IsJsonSpace(text[at - 1])) --at;
   return at;
 }
 
-// `text` with a new item at the end of a container. `name` "": an element.
+// Returns `text` with a new item at the end of a container. `name` "": an element.
 std::string Insert(std::string_view text, const Container& container, std::string_view name,
                    const Json& value) {
   const std::string_view end = LineEnd(text);
   const auto outer = IndentAt(text, container.open);
   std::string_view own = outer.value_or("");
-  if (!outer) {  // {"name": {: the line's own indent
+  if (!outer) {  // for {"name": {, the line's own indent
     const std::size_t line = text.rfind('\n', container.open);
     const std::size_t begin = line == text.npos ? 0 : line + 1;
     const std::size_t stop = text.find_first_not_of(" \t", begin);
@@ -289,7 +289,7 @@ std::string RemoveItem(std::string_view text, const Container& container, std::s
     return out;
   }
   out.erase(from, to - from);
-  // The comma that stood in front of it, behind the item before.
+  // Removes the comma before it, after the previous item.
   if (index > 0) {
     const std::size_t comma = out.find(',', container.items[index - 1].end);
     if (comma != out.npos && comma <= from) out.erase(comma, 1);
@@ -382,7 +382,7 @@ class TomlReader {
   }
   void Line() { at_ = std::min(text_.find('\n', at_), text_.size() - 1) + 1; }
 
-  // A dotted key up to `end`.
+  // Reads a dotted key up to `end`.
   Result<Path> Key(std::string_view end) {
     Path key;
     while (true) {
@@ -407,7 +407,7 @@ class TomlReader {
     }
   }
 
-  // To its end: texts of one and of several lines, and brackets that may hold line ends.
+  // Skips a value: texts of one and of several lines, and brackets that may contain line ends.
   Status Value() {
     int open = 0;
     bool any = false;
@@ -457,7 +457,7 @@ bool BeginsWith(const Path& name, const Path& with) {
   return name.size() >= with.size() && std::equal(with.begin(), with.end(), name.begin());
 }
 
-// The bytes of the table and of those below it, whole lines.
+// The bytes of the table and of its subtables, whole lines.
 struct TomlPlace {
   std::size_t begin = 0, end = 0, body = 0;
 };
@@ -485,7 +485,7 @@ Result<std::optional<TomlPlace>> FindTable(std::string_view text, const Path& pa
 }
 
 std::string TomlText(const Json& value) {
-  if (!value.is_array()) return ToJson(value);  // what JSON escapes TOML reads the same way
+  if (!value.is_array()) return ToJson(value);  // TOML reads JSON's escapes the same way
   std::string out;
   for (const Json& one : value.get_array()) out += (out.empty() ? "" : ", ") + ToJson(one);
   return "[" + out + "]";
@@ -520,7 +520,7 @@ Result<std::optional<Json>> FindEntry(std::string_view text, SettingsForm form, 
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto place, FindTable(text, path, file));
   if (!place) return std::optional<Json>();
-  if (path.size() == 1) {  // the tables below it, by name
+  if (path.size() == 1) {  // the subtables, by name
     JsonObject all;
     TomlReader reader(text, file);
     DOSSIER_ASSIGN_OR_RETURN(const auto tables, reader.Tables());
@@ -531,7 +531,7 @@ Result<std::optional<Json>> FindEntry(std::string_view text, SettingsForm form, 
     }
     return std::optional<Json>(std::move(all));
   }
-  // Only what tells whose it is: texts and lists of texts, a line each.
+  // Reads only what identifies an entry: texts and lists of texts, one line each.
   JsonObject found;
   for (const std::string_view line :
        Split(text.substr(place->body, place->end - place->body), '\n')) {
@@ -556,7 +556,7 @@ Result<std::string> RemoveEntry(std::string_view text, SettingsForm form, const 
     std::string out(text);
     if (!place) return out;
     out.erase(place->begin, place->end - place->begin);
-    // The empty line that parted it from what stands in front.
+    // Also removes the empty line before it.
     const std::string_view head = std::string_view(out).substr(0, place->begin);
     const std::string_view end = LineEnd(text);
     if (place->begin == out.size() && head.ends_with(std::string(end) + std::string(end))) {

@@ -24,7 +24,7 @@ constexpr std::string_view kSchema = "dossier.context/1";
 constexpr std::size_t kIdDigits = 12;
 constexpr std::uint64_t kMostRecordBytes = 64u << 20;
 constexpr std::string_view kNewPrefix = "new-";
-constexpr std::chrono::hours kAbandoned{24};  // a folder whose opener must have died
+constexpr std::chrono::hours kAbandoned{24};  // age of a folder whose maker must have died
 
 std::string IdOf(const JsonArray& documents) {
   Sha256 hash;
@@ -68,7 +68,7 @@ std::string HintOf(const ask::ContextSet& set) {
                                   : inspect::RenderHint(descriptions, {});
 }
 
-// Waits for all copies. `records` gets an element a document.
+// Waits for all copies. Adds one element per document to `records`.
 Result<std::shared_ptr<OpenContext>> Finish(std::shared_ptr<const ask::ContextSet> set,
                                             JsonArray* records) {
   auto out = std::make_shared<OpenContext>();
@@ -113,7 +113,7 @@ std::vector<std::string> NamesIn(const std::string& folder) {
   return names;
 }
 
-// A file that was named, not copied, must still be the one that was read.
+// Checks that a file recorded by path is still the one that was read.
 Status CheckNamed(std::string_view id, const Json& named) {
   const std::string path = TextAt(named, "path");
   struct stat info{};
@@ -163,7 +163,7 @@ Result<std::shared_ptr<const OpenContext>> ContextStore::Add(
                                    {"documents", std::move(records)}};
     const std::string text = ToJson(record) + "\n";
     DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(fresh + "/context.json", text, 0600));
-    // The same content may be there already, with its texts: only what is said of it is new.
+    // The same content may exist already, with its texts: only its description is new.
     const std::string final_folder = FolderOf(context->id);
     if (std::rename(fresh.c_str(), final_folder.c_str()) != 0) {
       if (errno != ENOTEMPTY && errno != EEXIST) return MakeErrnoError(errno, final_folder);
@@ -237,7 +237,7 @@ Result<std::shared_ptr<const OpenContext>> ContextStore::Find(std::string_view i
                      "the texts of context {} are not those that were opened; open them again", id);
   }
   context->name = TextAt(record, "name");
-  // As it was opened: a copy is always UTF-8, whatever the file is.
+  // The summary as opened: a copy is always UTF-8, whatever the file is.
   if (const Json* summary = dossier::Find(record, "summary"); summary && summary->is_object()) {
     context->summary = summary->get_object();
   }

@@ -21,7 +21,7 @@ struct Bytes {
   std::uint64_t begin = 0, end = 0;
 };
 
-// The document whose name `at` begins with, the longest; what stands behind it.
+// The document with the longest name that a place begins with, and the rest of the place.
 struct Named {
   std::size_t document = 0;
   std::string_view rest;
@@ -50,7 +50,7 @@ Result<Named> FindName(std::string_view at, std::span<const ask::TextDocument> d
                    DidYouMean(name, names), kForms);
 }
 
-// "12-30", "12-", "12"; `from` is at least `least`.
+// Parses "12-30", "12-", "12"; `from` is at least `least`.
 Result<std::pair<std::uint64_t, std::optional<std::uint64_t>>> ParseRange(std::string_view at,
                                                                           std::string_view text,
                                                                           std::uint64_t least) {
@@ -119,7 +119,7 @@ class Asker {
   const CancelToken& cancel_;
 };
 
-// Bytes of the first `chars` characters.
+// Returns the bytes of the first `chars` characters.
 std::size_t PrefixBytes(std::string_view text, std::uint64_t chars) {
   std::size_t at = 0;
   for (; at < text.size(); ++at) {
@@ -133,7 +133,7 @@ std::string_view UnitWord(Unit unit) {
   return kWords[static_cast<std::size_t>(unit)];
 }
 
-// How many whole units from `from` end at or before byte `limit`; between none and all of them.
+// Returns how many whole units from `from` end at or before byte `limit`, from none to all.
 Result<std::uint64_t> WholeUnits(const Asker& asker, const DocumentPlace& place, std::uint64_t to,
                                  std::uint64_t limit) {
   std::uint64_t low = place.from, high = to;
@@ -218,7 +218,7 @@ Result<PlaceText> ReadPlace(const DocumentPlace& place, ask::DocumentService& se
       if (next.to) next.to = wanted;
       DOSSIER_ASSIGN_OR_RETURN(bytes, asker.Range(place.unit, place.from, *read.to));
     } else {
-      // Within one line or record: what follows is named by its characters.
+      // Cut within one line or record: the rest is named by its characters.
       DOSSIER_ASSIGN_OR_RETURN(const auto rest, asker.Characters({limit, bytes.end}));
       next = {.document = place.document, .unit = Unit::kCharacters, .from = rest.first};
       next.to = rest.second;

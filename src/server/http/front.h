@@ -1,4 +1,4 @@
-// What all routes of the server share: access checks, request parsing, rate limits, errors.
+// The common parts of all routes: access checks, request parsing, rate limits, errors.
 //
 //   Front front(setting, {{"GET", "/v1/models", Scope::kRead, [&](Call& call) { … }}});
 //   front.Handle(exchange);                  // finds the route, checks, calls its handler

@@ -285,7 +285,7 @@ class Reader {
     return {};
   }
 
-  // What the user said last.
+  // The user's last message.
   struct Asked {
     std::size_t turn = 0, block = 0;   // of its last part that was moved
     std::optional<std::size_t> moved;  // the document that this part became

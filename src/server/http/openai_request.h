@@ -60,7 +60,7 @@ struct ChatRequest {
   std::vector<std::string> ignored;  // fields that had no effect
 };
 
-// What ReadChatRequest needs from its caller.
+// Limits and callbacks that ReadChatRequest gets from its caller.
 struct RequestReading {
   std::int64_t move_above = 16'384;  // tokens; longer parts of a message become documents
   std::function<std::int64_t(std::string_view text)> count;

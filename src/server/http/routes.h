@@ -52,7 +52,7 @@ std::vector<Route> FilesRoutes(Shared shared);
 std::vector<Route> RunsRoutes(Shared shared);
 std::vector<Route> PageRoutes(Shared shared);  // the viewer, /healthz, /metrics
 
-// What ReadChatRequest needs for a request with this key.
+// Returns the callbacks of ReadChatRequest for a request with this key.
 RequestReading ReadingFor(Shared shared, const ServerKey& key);
 
 // An answer that is being made for a client: its stream, its end, and its usage counts.

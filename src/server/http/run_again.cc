@@ -132,7 +132,7 @@ class Held {
 }  // namespace
 
 Result<AgainWish> ReadAgainWish(const Json& body, std::string run, Taken taken) {
-  // The arguments of a fork; the first ones apply only to it.
+  // The fields of a request; the first four apply only to a fork.
   constexpr std::string_view kFields[] = {"at",      "question",  "model",      "code",
                                           "max_usd", "max_calls", "max_tokens", "max_turns"};
   const std::span<const std::string_view> fields(kFields);

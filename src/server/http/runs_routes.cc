@@ -32,7 +32,7 @@ Result<std::size_t> ListLimit(const std::string& given) {
                    kMostOnPage);
 }
 
-// Hides the server's command line, folder and model addresses from everybody but its operator.
+// Hides the server's command line, folder and model addresses from keys without admin scope.
 void HideServer(const ServerKey& key, std::string_view type, JsonObject& data) {
   if (key.Has(Scope::kAdmin) || type != "run.started") return;
   for (const char* field : {"argv", "folder"}) data.erase(field);

@@ -7,7 +7,7 @@
 namespace dossier::mcp {
 namespace {
 
-// The answers of a batch, until all are there.
+// Collects the answers of a batch until it is complete.
 class Gathering {
  public:
   Gathering(std::shared_ptr<Outlet> outlet, std::size_t expected)
@@ -17,7 +17,7 @@ class Gathering {
     const std::lock_guard lock(mutex_);
     outlet_->Notify(text);
   }
-  // "": a message without an answer.
+  // "" is for a message without an answer.
   void Add(const std::string& text) {
     const std::lock_guard lock(mutex_);
     if (!text.empty()) list_ += (list_.empty() ? "[" : ",") + text;

@@ -3,7 +3,7 @@
 //   Deliver(text, connection, outlet);   // returns at once
 //
 // Only revision 2025-03-26 allows a batch; otherwise it is refused. Thread-safety: as
-// Connection::Handle.
+// ClientConnection::Handle.
 
 #ifndef DOSSIER_SERVER_MCP_BATCH_H_
 #define DOSSIER_SERVER_MCP_BATCH_H_

@@ -1,4 +1,4 @@
-// What a server of the Model Context Protocol offers, independent of the transport.
+// The offer of a Model Context Protocol server, independent of the transport.
 //
 //   class Clock final : public ServerOffer { JsonArray Tools() const override { … } … };
 //   ClientConnection connection(clock, ticker, {});

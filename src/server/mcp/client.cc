@@ -27,11 +27,11 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::size_t kMostAnswer = 10u << 20;  // bytes of one line
-constexpr Millis kProbe{5'000};                 // for a server that says nothing before initialize
+constexpr Millis kProbe{5'000};                 // for a server that ignores discover
 constexpr std::size_t kMostPages = 100;
 constexpr std::uint64_t kMostTrustBytes = 16u << 20;
 
-// Until a descriptor can be written to, in pieces: a server that does not read must hold nobody.
+// Writes in pieces as the descriptor allows: a server that does not read must block nobody.
 Status WriteWithin(int fd, std::string_view bytes, Clock::Steady until, const CancelToken& cancel) {
   while (!bytes.empty()) {
     const ssize_t put = write(fd, bytes.data(), bytes.size());
@@ -173,7 +173,7 @@ class JailedClient final : public ToolServer {
     stop_.Cancel("its answer is too long");
   }
 
-  // One line of the server. What is no message is passed over.
+  // Handles one line of the server. Ignores a line that is no message.
   void Take(std::string_view line) {
     const RpcMessages read = ReadMessages(line);
     if (!read.list[0]) return;
@@ -200,7 +200,7 @@ class JailedClient final : public ToolServer {
     return Broken(fmt::format("{}: {}", method, error ? TextAt(*error, "message") : "no result"));
   }
 
-  // The whole answer, an error too.
+  // Returns the whole answer, including an error answer.
   Result<Json> Exchange(std::string_view method, JsonObject params, Millis limit,
                         const CancelToken& cancel) {
     if (modern_) {
@@ -237,7 +237,7 @@ class JailedClient final : public ToolServer {
                      limit.count());
   }
 
-  // Which era it is of.
+  // Determines the server's era.
   Status Greet(const CancelToken& cancel) {
     modern_ = true;
     const auto found = Exchange("server/discover", {}, std::min(kProbe, spec_.timeout), cancel);
@@ -274,8 +274,8 @@ class JailedClient final : public ToolServer {
   const ServerSpec spec_;
   UniqueFd to_server_;
   CancelSource stop_;
-  bool modern_ = false;  // decided before anybody calls
-  std::string buffer_;   // of the thread that runs the server, as the next
+  bool modern_ = false;  // set before the first call
+  std::string buffer_;   // used by the server's thread, as is the next
   std::string last_words_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

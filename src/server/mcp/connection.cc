@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kPage = 100;
 constexpr std::size_t kMostRunning = 256;      // requests of one connection
-constexpr std::int64_t kToolsTtl = 3'600'000;  // ms; the table is the program's
+constexpr std::int64_t kToolsTtl = 3'600'000;  // ms; the table is constant in the program
 constexpr std::string_view kMetaServer = "io.modelcontextprotocol/serverInfo";
 constexpr std::string_view kMetaLogLevel = "io.modelcontextprotocol/logLevel";
 constexpr std::string_view kMetaSubscription = "io.modelcontextprotocol/subscriptionId";
@@ -55,7 +55,7 @@ JsonObject Capabilities(Era era) {
   return out;
 }
 
-// A page of a list; its cursor is the place of the next.
+// Returns a page of a list; its cursor is the index of the next page's first item.
 RpcResult PageOf(std::string_view key, const JsonArray& all, const JsonObject& params) {
   std::size_t from = 0;
   if (const Json* cursor = params.if_contains("cursor")) {
@@ -111,11 +111,11 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
   }
 
  private:
-  // A request while it is answered.
+  // A request that is being answered.
   struct Running {
     std::shared_ptr<Outlet> outlet;
     CancelSource stop;
-    std::mutex sending;  // held while something of it is sent
+    std::mutex sending;  // held while one of its messages is sent
     bool ended = false;  // answered or dropped
     std::shared_ptr<ProgressGate> progress;
     Ticker::Handle beat;
@@ -126,13 +126,13 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
     Json id;
     std::set<std::string> uris;
   };
-  enum class Where : std::uint8_t { kHere, kThread };  // kThread: it may take its time
+  enum class Where : std::uint8_t { kHere, kThread };  // kThread: it may take long
   struct Method {
     std::string_view name;
     Era era;  // kUndecided: both
     Where where;
     RpcResult (Impl::*answer)(const JsonObject& params, const CallContext& call);
-    std::optional<std::int64_t> ttl;  // of a modern result that may be kept
+    std::optional<std::int64_t> ttl;  // for a modern result that may be cached
   };
   static const Method kMethods[];
   static const Method* FindMethod(std::string_view name, Era era);
@@ -187,7 +187,7 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
   Era era_;
   std::string version_;
   std::map<std::string, std::shared_ptr<Running>> running_;  // by id, as JSON
-  std::optional<std::size_t> log_level_;                     // of a handshake connection
+  std::optional<std::size_t> log_level_;                     // for a handshake connection
   std::set<std::string> subscribed_;
   std::vector<Subscription> subscriptions_;
   bool closed_ = false;
@@ -220,7 +220,7 @@ const ClientConnection::Impl::Method* ClientConnection::Impl::FindMethod(std::st
   return nullptr;
 }
 
-// The first request says which era a connection is of.
+// The first request decides the era of a connection.
 tl::expected<void, RpcError> ClientConnection::Impl::Decide(const RpcMessage& message) {
   const bool initialize = message.method == "initialize", envelope = HasEnvelope(message);
   const std::lock_guard lock(mutex_);
@@ -276,7 +276,7 @@ tl::expected<void, RpcError> ClientConnection::Impl::CheckEnvelope(
 }
 
 void ClientConnection::Impl::Handle(const RpcMessage& message, std::shared_ptr<Outlet> outlet) {
-  if (message.kind == RpcMessage::Kind::kResponse) return outlet->Drop();  // nothing was asked
+  if (message.kind == RpcMessage::Kind::kResponse) return outlet->Drop();  // we send no requests
   if (message.kind == RpcMessage::Kind::kNotification) {
     if (message.method == "notifications/cancelled") Cancelled(message);
     return outlet->Drop();
@@ -303,7 +303,7 @@ void ClientConnection::Impl::Handle(const RpcMessage& message, std::shared_ptr<O
       [self = this, message, method, running] { self->Answer(message, *method, running); });
 }
 
-// Null: an id that is in use, which was refused.
+// Returns null if the id is in use; the request was refused then.
 std::shared_ptr<ClientConnection::Impl::Running> ClientConnection::Impl::Begin(
     const RpcMessage& message, std::shared_ptr<Outlet> outlet) {
   auto running = std::make_shared<Running>();
@@ -379,7 +379,7 @@ void ClientConnection::Impl::End(const Json& id, Running& running, const RpcResu
   running.outlet->Answer(ErrorText(id, result.error()), result.error().code);
 }
 
-// What every modern result carries.
+// Adds the fields of every modern result.
 JsonObject ClientConnection::Impl::Dress(JsonObject result, const Method& method) const {
   if (era() != Era::kModern) return result;
   if (!result.contains("resultType")) result["resultType"] = "complete";

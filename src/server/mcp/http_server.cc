@@ -22,7 +22,7 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t kMostSessions = 64, kMostOfOneKey = kMostSessions / 4;
 constexpr std::size_t kMostBody = 64u << 20;  // bytes
-constexpr Millis kLook{50};                   // at clients that left, and at what is due
+constexpr Millis kLook{50};                   // poll interval for clients that left and for timers
 constexpr std::string_view kPath = "/mcp";
 
 struct Refused {
@@ -30,8 +30,8 @@ struct Refused {
   RpcError error;
 };
 
-// The value of a header, edge spaces trimmed; nullopt where it is not there. `twice`: it is there
-// more than once.
+// Returns the value of a header, trimmed; nullopt if absent. `twice`: set if it is there more than
+// once.
 std::optional<std::string> HeaderOf(const HttpRequest& request, std::string_view name,
                                     bool* twice) {
   std::optional<std::string> found;
@@ -43,12 +43,12 @@ std::optional<std::string> HeaderOf(const HttpRequest& request, std::string_view
   return found;
 }
 
-// Whether a header says `value`, as it is or in base64.
+// Returns true if a header's value is `value`, plain or in base64.
 bool Says(const std::string& header, std::string_view value) {
   return header == value || header == fmt::format("=?base64?{}?=", Base64(value));
 }
 
-// What a key must be for to send a message; nullopt: any will do.
+// Returns the scope that a key needs to send a message; nullopt: none.
 std::optional<server::Scope> ScopeNeeded(const RpcMessage& message) {
   if (message.method.starts_with("resources/") || message.method.starts_with("completion/") ||
       message.method.starts_with("subscriptions/")) {
@@ -60,7 +60,7 @@ std::optional<server::Scope> ScopeNeeded(const RpcMessage& message) {
   return acts ? server::Scope::kRun : server::Scope::kRead;
 }
 
-// Why `key` may not send one of the messages; nullopt: it may send all.
+// Returns why `key` may not send one of the messages; nullopt: it may send all.
 std::optional<RpcError> KeyFault(const server::ServerKey& key, const RpcMessages& messages) {
   for (const auto& message : messages.list) {
     const auto scope = message ? ScopeNeeded(*message) : std::nullopt;
@@ -146,7 +146,7 @@ class PostOutlet final : public Outlet {
     const std::lock_guard lock(mutex_);
     if (!done_ && !streaming_) Open();
   }
-  // Looks after a quiet stream. False once the client has left; then nothing more is sent.
+  // Comments on a quiet stream. Returns false once the client has left; then nothing is sent.
   bool Tend() {
     const std::lock_guard lock(mutex_);
     if (done_) return true;
@@ -195,10 +195,10 @@ class PostOutlet final : public Outlet {
   bool streaming_ = false, done_ = false;
 };
 
-// A client of the handshake era, between its requests too.
+// A client of the handshake era; lives across its requests.
 struct Session {
   std::unique_ptr<ClientConnection> connection;
-  std::string caller;                   // whose it is: Caller::id
+  std::string caller;                   // its owner: Caller::id
   std::mutex mutex;                     // guards what follows
   std::shared_ptr<PostOutlet> listens;  // the stream that a GET opened
   Clock::Steady used;
@@ -209,7 +209,7 @@ struct Post {
   std::unique_ptr<ClientConnection> connection;
   std::shared_ptr<PostOutlet> outlet;
   Json id;
-  bool told = false;  // that its client left
+  bool told = false;  // it was told that its client left
 };
 
 class Server final : public HttpServer {
@@ -236,7 +236,7 @@ class Server final : public HttpServer {
   int port() const override { return listener_->port(); }
 
  private:
-  // An admin sees what others opened and asked.
+  // An admin sees everybody's contexts and runs.
   server::ApiCaller CallerOf(const std::optional<server::ServerKey>& key) const {
     if (!key) return {};
     const bool all = key->Has(server::Scope::kAdmin);
@@ -255,7 +255,7 @@ class Server final : public HttpServer {
     });
   }
 
-  // Host and Origin: whoever comes by another name is a page that was made to look local.
+  // Checks Host and Origin: a foreign name means a page made to look local.
   bool IsLocal(const HttpRequest& request) const {
     bool twice = false;
     std::string host = ToLowerAscii(HeaderOf(request, "host", &twice).value_or(""));
@@ -273,7 +273,7 @@ class Server final : public HttpServer {
     return {.status = 401, .headers = {{"WWW-Authenticate", "Bearer"}}, .body = {}};
   }
 
-  // A stranger's body is not read.
+  // Does not read the body of a client without a valid key.
   HttpAdmission Admit(const HttpRequest& head) const {
     HttpAdmission admission;
     if (!IsLocal(head)) {
@@ -291,7 +291,7 @@ class Server final : public HttpServer {
     std::optional<server::ServerKey> key;
     if (options_.keys) {
       key = options_.keys->Find(request.Header("authorization"));
-      if (!key) return exchange->Reply(NoKey());  // taken back since the head came
+      if (!key) return exchange->Reply(NoKey());  // revoked since the head arrived
       if (key->per_minute && !requests_.Take(key->name, *key->per_minute, steady_clock::now())) {
         return exchange->Reply({.status = 429, .headers = {{"Retry-After", "60"}}});
       }
@@ -319,7 +319,7 @@ class Server final : public HttpServer {
                          "Accept must list application/json and "
                          "text/event-stream"});
     }
-    // A page of another origin can send other types without being asked.
+    // A page of another origin can send other content types without a preflight.
     if (!ToLowerAscii(request.Header("content-type")).starts_with("application/json")) {
       return ReplyError(*exchange, 415, {kInvalidRequest, "Content-Type must be application/json"});
     }
@@ -357,7 +357,7 @@ class Server final : public HttpServer {
     return meta && Find(*meta, kMetaVersion) != nullptr;
   }
 
-  // Headers repeat what the message says, for those between that do not read it.
+  // Headers repeat fields of the message for proxies that do not parse it; checks that they match.
   static std::optional<RpcError> HeaderFault(const HttpRequest& request, const RpcMessage& message,
                                              const std::optional<std::string>& version) {
     const auto fault = [](std::string_view header, std::string why) {
@@ -466,14 +466,14 @@ class Server final : public HttpServer {
     const std::lock_guard lock(mutex_);
     const auto own = std::ranges::count_if(
         sessions_, [&](const auto& known) { return known.second->caller == caller.id; });
-    // Without keys there is one user, who has them all.
+    // Without keys one user has all sessions.
     const bool full = options_.keys && static_cast<std::size_t>(own) >= kMostOfOneKey;
     if (full || sessions_.size() >= kMostSessions) return nullptr;
     sessions_[id] = session;
     return session;
   }
 
-  // Another's session is none.
+  // A session of another caller counts as absent.
   std::shared_ptr<Session> FindSession(const std::string& id, const server::ApiCaller& caller) {
     const std::lock_guard lock(mutex_);
     const auto found = sessions_.find(id);
@@ -495,7 +495,7 @@ class Server final : public HttpServer {
     if (session) End(std::move(session));
   }
 
-  // What is said beside answers, on a stream of its own.
+  // Opens a separate stream for messages that are no answers.
   void TakeGet(std::shared_ptr<HttpExchange> exchange, const server::ApiCaller& caller) {
     bool twice = false;
     const auto id = HeaderOf(exchange->request(), "mcp-session-id", &twice);
@@ -516,7 +516,7 @@ class Server final : public HttpServer {
     handshakes_.push_back(outlet);
   }
 
-  // Waits for its requests, so not on the listener's thread.
+  // Waits for its requests, so it does not run on the listener's thread.
   void End(std::shared_ptr<Session> session) {
     ending_.RunOrDo([session = std::move(session)] {
       session->connection->CancelAll("the session was ended");
@@ -550,7 +550,7 @@ class Server final : public HttpServer {
     ending_.RunOrDo([ended] { ended->clear(); });
   }
 
-  // The client closed the stream of its answer, which is how it says that it wants none.
+  // The client closed the stream of its answer, which means that it wants none.
   static void Cancel(Post& post) {
     if (std::exchange(post.told, true)) return;
     class Nowhere final : public Outlet {
@@ -567,7 +567,7 @@ class Server final : public HttpServer {
   ServerOffer& catalog_;
   const HttpOptions options_;
   Ticker ticker_;
-  server::MinuteLimit requests_;  // by the name of a key
+  server::MinuteLimit requests_;  // by key name
   std::mutex mutex_;              // guards what follows, up to the listener
   std::map<std::string, std::shared_ptr<Session>> sessions_;
   std::vector<std::shared_ptr<PostOutlet>> handshakes_;

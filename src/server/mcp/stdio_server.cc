@@ -9,7 +9,7 @@
 namespace dossier::mcp {
 namespace {
 
-// A reader that is gone ends the server at its next message.
+// If the reader is gone, the server ends at its next message.
 class Writer {
  public:
   explicit Writer(int fd) : lines_(fd) {}

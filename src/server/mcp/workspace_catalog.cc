@@ -40,7 +40,7 @@ struct PromptTemplate {
   std::string_view text;                  // {NAME}
 };
 
-// Free tools first, `ask` last.
+// The prompts name free tools first, `ask` last.
 const std::vector<PromptTemplate>& PromptTemplates() {
   static const std::vector<PromptTemplate> kTemplates = {
       {"analyze",

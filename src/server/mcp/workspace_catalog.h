@@ -1,4 +1,4 @@
-// What `dossier mcp` offers: the operations of a workspace as tools, its contexts, runs and packs
+// The offer of `dossier mcp`: the operations of a workspace as tools, its contexts, runs and packs
 // as resources, and three prompts.
 //
 //   WorkspaceCatalog catalog(*workspace, {.tools = {"open", "search", "read"}});

@@ -25,7 +25,7 @@
 
 namespace dossier::server {
 
-// What all runs of a worker share.
+// The settings that all runs of a worker share.
 struct ClaimSetting {
   Workspace& workspace;
   store::EventWriter& writer;

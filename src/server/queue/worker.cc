@@ -30,8 +30,7 @@ constexpr Millis kPoll{5'000};      // notices may be lost
 constexpr Millis kTick{200};        // accuracy with which this side sees the end of a lease
 constexpr Millis kBehindLease{20};  // the database sees a lease's end a moment later
 constexpr Millis kDatabaseAway{1'000};
-constexpr std::chrono::minutes kTryModelAgain{
-    1};  // retry interval for a model that could not be opened
+constexpr std::chrono::minutes kTryModelAgain{1};  // for a model that failed to open
 constexpr std::chrono::minutes kTryMachineAgain{1};
 constexpr std::chrono::hours kLeftBehind{48};
 constexpr std::chrono::minutes kFresh{10};  // a text used so recently stays cached

@@ -16,7 +16,7 @@ void Callbacks::Call(const ClientCall& call, const CancelToken& cancel, Answer a
   if (number == 0) {
     return answer(MakeError(ErrorCode::kCancelled, "{}: the program is gone", call.name));
   }
-  // Cancelled already, it runs at once: the call is open by then.
+  // If already cancelled, this runs at once: the call is open by then.
   const std::uint64_t watch = cancel.OnCancel([this, number, name = call.name] {
     Finish(number, MakeError(ErrorCode::kCancelled, "{}: nobody waits for it any more", name));
   });
@@ -74,7 +74,7 @@ void Callbacks::Finish(std::int64_t number, Result<Json> value) {
     open_.erase(found);
   }
   call.answer(std::move(value));
-  // Not from inside the token's own callback: that has run, and does not run again.
+  // Not from the token's own callback, which runs only once.
   if (!call.cancel.cancelled()) call.cancel.Forget(call.watch);
 }
 

@@ -20,10 +20,10 @@ namespace {
 
 using sandbox::BlockResult;
 
-constexpr std::uint64_t kLongestPart = 64u << 20;  // of a value, in one message to the worker
-constexpr std::size_t kLongestInJson = 1u << 16;   // a longer text goes beside the JSON
+constexpr std::uint64_t kLongestPart = 64u << 20;  // of a value, per message to the worker
+constexpr std::size_t kLongestInJson = 1u << 16;   // a longer text is sent beside the JSON
 
-// A value for one block: a file that the program made, or text in the request.
+// A value for one block: a file made by the program, or text in the request.
 using Value = std::variant<MappedFile, std::string>;
 
 std::string_view BytesOf(const Value& value) {
@@ -84,7 +84,7 @@ JsonObject ResultJson(const BlockResult& block) {
   return out;
 }
 
-// Times and sizes that a client may set lower or higher for its session: {"cpu_s":10}.
+// Applies time and size limits that a client may set for its session: {"cpu_s":10}.
 Status ApplyLimits(const Json* given, sandbox::Limits* limits) {
   if (given == nullptr) return {};
   const auto seconds = [&](std::string_view key, Millis* to) {
@@ -101,15 +101,15 @@ Status ApplyLimits(const Json* given, sandbox::Limits* limits) {
   return {};
 }
 
-// What a client runs in one request. Its own code before and behind the block is no part of the
-// result, unless the former fails: the block is not run then.
+// The code of one request. The client's own code before and after the block adds nothing to the
+// result, unless the code before it fails: then the block is not run.
 struct Blocks {
   std::string before, code, after;
 };
 
 }  // namespace
 
-// One session, and what its blocks ask for.
+// A session, which also answers the requests of its blocks.
 class ClientSessions::Live final : public sandbox::BridgeHandler {
  public:
   Live(Callbacks& callbacks, std::shared_ptr<const OpenContext> context)
@@ -130,7 +130,7 @@ class ClientSessions::Live final : public sandbox::BridgeHandler {
   Result<std::vector<sandbox::ContextText>> Documents() const;
   Status TakeMail(const Json& mail, std::vector<sandbox::ContextText>* contexts);
 
-  // For its life a block runs, until `cancel` stops it.
+  // Marks a block as running while it lives, until `cancel` stops it.
   class Running {
    public:
     Running(Live& live, const CancelToken& cancel) : live_(live) { Set(cancel); }
@@ -153,13 +153,13 @@ class ClientSessions::Live final : public sandbox::BridgeHandler {
   Callbacks& callbacks_;
   const std::shared_ptr<const OpenContext> context_;  // null: none
   std::set<std::string, std::less<>> tools_;
-  bool any_tool_ = false;  // a plain session's adapter names them block by block
-  UniqueFd mail_;          // memory that the client writes to and code only reads
+  bool any_tool_ = false;  // a plain session's adapter names them per block
+  UniqueFd mail_;          // memory written by the client, read-only for code
   std::unique_ptr<sandbox::Session> session_;
   std::mutex busy_;  // held while a block runs
   std::mutex running_mutex_;
-  CancelToken running_;  // what stops the block that runs
-  // Of the block that runs: read on the thread that runs it.
+  CancelToken running_;  // stops the running block
+  // Of the running block: only for its thread.
   Json id_;
   std::map<std::string, Value> values_;
   std::optional<Json> given_;
@@ -228,7 +228,7 @@ Result<JsonObject> ClientSessions::Live::Run(const Blocks& blocks,
                                              std::map<std::string, Value> values,
                                              const RpcScope& scope) {
   std::unique_lock lock(busy_, std::try_to_lock);
-  if (!lock && IsStopping()) lock.lock();  // that block ends in a moment
+  if (!lock && IsStopping()) lock.lock();  // that block is about to end
   if (!lock) return MakeError(ErrorCode::kLocked, "the session runs a block: wait for its result");
   const Running running(*this, scope.cancel);
   id_ = scope.id;
@@ -269,7 +269,7 @@ void ClientSessions::Live::OnCall(sandbox::BridgeCall call,
   if (call.method == "variable") return GiveVariable(call, *reply);
   if (call.method == "give") {
     const std::string type = TextAt(Json(call.args), "type");
-    const bool text = type == "str" || !call.raw.empty();  // its value is beside the JSON
+    const bool text = type == "str" || !call.raw.empty();  // its value comes beside the JSON
     given_ = JsonObject{{"type", type},
                         {"is_json", call.args["is_json"]},
                         {"value", text ? Json(call.raw) : call.args["value"]}};

@@ -68,7 +68,7 @@ AskOptions AskOptionsOf(const Json& params) {
   return options;
 }
 
-// Images, by a place or in base64.
+// Reads images, given by a place or in base64.
 Result<std::vector<AskImage>> AskMediaOf(const Json& params) {
   std::vector<AskImage> media;
   const Json* given = Find(params, "media");
@@ -83,8 +83,7 @@ Result<std::vector<AskImage>> AskMediaOf(const Json& params) {
   return media;
 }
 
-// "calls 3 of 3, time 60 of 60", the run's id, and the way on behind a semicolon, where hints
-// stand.
+// Makes "calls 3 of 3, time 60 of 60", the run's id, and after a semicolon the remedy, as hints do.
 Error LimitFault(const Answer& answer) {
   std::string limits;
   ErrorCode code = answer.limits_hit.empty() ? ErrorCode::kLimit : ErrorCode::kTimeout;
@@ -100,7 +99,7 @@ Error LimitFault(const Answer& answer) {
                             known, limits.empty() ? "not said" : limits, answer.run, answer.run)};
 }
 
-// What keeps an answer from being taken for one; nothing for one that stands, doubts or not.
+// Returns why an answer is not usable; nothing for a usable one, even with doubts.
 std::optional<Error> FaultOf(const Answer& answer) {
   switch (answer.status) {
     case AnswerStatus::kFinal:
@@ -131,7 +130,7 @@ Result<Model> Asker::Open(const Json& params, std::string_view name, const Cance
   ModelOptions options = ModelOptionsOf(given ? *given : Json(JsonObject{}));
   options.cancel = cancel;
   DOSSIER_ASSIGN_OR_RETURN(Model model, Model::Open(name, options));
-  // Rules that one question used up are there for the next: a script begins with each anew.
+  // A script's rules are used up by questions, so each scripted model starts anew.
   if (model.provider() != kScripted) models_[key] = model;
   return model;
 }
@@ -149,7 +148,7 @@ Result<std::vector<Context>> Asker::ContextsOf(const Json& params) const {
   return out;
 }
 
-// A call waits for the program's reply on the thread that the run gave it.
+// A call waits for the program's reply on the thread that the run provides.
 std::vector<AskTool> Asker::ToolsOf(const Json& params, const RpcScope& scope) const {
   std::vector<AskTool> out;
   const Json* given = Find(params, "tools");
@@ -163,7 +162,7 @@ std::vector<AskTool> Asker::ToolsOf(const Json& params, const RpcScope& scope) c
          .run = [this, name, id = scope.id](std::string_view arguments,
                                             const CancelToken& cancel) -> Result<std::string> {
            DOSSIER_ASSIGN_OR_RETURN(Json args, ParseJson(arguments));
-           // Shared: the thread that brings the reply may still be in here when this one goes on.
+           // Shared: the thread that delivers the reply may still use it after this one continues.
            const auto answered = std::make_shared<std::promise<Result<std::string>>>();
            callbacks_.Call(
                {.id = id, .name = name, .args = std::move(args.get_object())}, cancel,
@@ -205,12 +204,12 @@ Result<RpcReply> Asker::Ask(const JsonObject& given, const RpcScope& scope) {
   // The context first: a wrong id must not cost the start of a model.
   DOSSIER_ASSIGN_OR_RETURN(const auto contexts, ContextsOf(params));
   DOSSIER_ASSIGN_OR_RETURN(options.model, Open(params, TextAt(params, "model"), scope.cancel));
-  // The same model need not be opened twice, and one script has one set of rules.
+  // The same model is opened once; a script has one set of rules.
   const std::string sub = TextAt(params, "sub_model");
   if (!sub.empty() && sub != TextAt(params, "model")) {
     DOSSIER_ASSIGN_OR_RETURN(options.sub_model, Open(params, sub, scope.cancel));
   }
-  // A sandbox that cannot be is told of by a run that needs one.
+  // If there is no sandbox, the run that needs one reports it.
   if (auto pool = workspace_.Pool()) options.pool = SandboxPoolAccess::Over(std::move(*pool));
   options.tools = ToolsOf(params, scope);
   DOSSIER_ASSIGN_OR_RETURN(options.media, AskMediaOf(params));

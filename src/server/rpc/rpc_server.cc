@@ -35,8 +35,8 @@ using RunRpc = Result<RpcReply> (*)(RpcParts& parts, const JsonObject& params,
 
 struct RpcMethod {
   std::string_view name;
-  std::string_view schema;  // of its parameters; "": those of the operation of that name
-  RunRpc run;               // null: the operation of that name
+  std::string_view schema;  // of its parameters; "": those of the operation with that name
+  RunRpc run;               // null: run the operation with that name
 };
 
 Result<RpcReply> Plain(Result<Json> value) {
@@ -44,7 +44,7 @@ Result<RpcReply> Plain(Result<Json> value) {
   return RpcReply{.result = std::move(*value)};
 }
 
-// Text too large for a line lies in a file, which may be one that only /proc names.
+// Text too large for a line comes in a file, which may exist only under /proc.
 Result<RpcReply> RunOpen(RpcParts& parts, const JsonObject& params, const RpcScope& scope) {
   const std::string name = TextAt(Json(params), "name");
   std::vector<ask::ContextSource> sources;
@@ -68,7 +68,7 @@ Result<RpcReply> RunOperation(std::string_view name, RpcParts& parts, const Json
                            Perform(*operation, parts.workspace, params, {.cancel = scope.cancel}));
   JsonObject result = output.structured;
   result["text"] = PlainText(output);
-  std::string content;  // without what is said of it
+  std::string content;  // without notes about it
   for (const TextPart& part : output.parts) {
     if (part.origin == TextPart::Origin::kOthers) content += part.text;
   }
@@ -80,7 +80,7 @@ Result<RpcReply> RunOperation(std::string_view name, RpcParts& parts, const Json
   return reply;
 }
 
-// What sql() finds, by its names.
+// The tables of sql(), by name.
 JsonArray TablesOf(const std::vector<ask::ContextDocument>& documents) {
   std::vector<ask::SqlDocument> described;
   JsonArray found;
@@ -109,7 +109,7 @@ JsonArray TablesOf(const std::vector<ask::ContextDocument>& documents) {
   return found;
 }
 
-// What `inspect` knows of each document, beside what every front door says.
+// Adds the findings of `inspect` on each document to the usual description.
 Result<RpcReply> RunDescribe(RpcParts& parts, const JsonObject& params, const RpcScope& scope) {
   DOSSIER_ASSIGN_OR_RETURN(RpcReply reply, RunOperation("describe", parts, params, scope));
   const std::string id = TextAt(Json(params), "context");
@@ -124,7 +124,7 @@ Result<RpcReply> RunDescribe(RpcParts& parts, const JsonObject& params, const Rp
   return reply;
 }
 
-// The text as it stands: a program counts lines itself.
+// Returns the text unchanged: a program counts lines itself.
 Result<RpcReply> RunRead(RpcParts& parts, const JsonObject& params, const RpcScope& scope) {
   const Json whole(params);
   DOSSIER_ASSIGN_OR_RETURN(const auto context,
@@ -252,7 +252,7 @@ Result<RpcReply> RunEstimate(RpcParts& parts, const JsonObject& params, const Rp
   return parts.asker.Estimate(params, scope);
 }
 
-// In the order of the first line. `cancel` is the server's own.
+// In the order of the greeting. `cancel` is handled by the server itself.
 constexpr RpcMethod kMethods[] = {
     {"open", "", nullptr},
     {"describe", kDescribeSchema, RunDescribe},
@@ -287,7 +287,7 @@ Status CheckParams(std::string_view schema_text, const Json& params) {
   return MakeError(ErrorCode::kInvalidArgument, "{}", Join(sentences, "; "));
 }
 
-// The way out stands behind the last semicolon of a message, where it has one.
+// Returns the remedy, which follows the last semicolon of a message, if there is one.
 std::string HintOf(const std::string& message) {
   const std::size_t at = message.rfind("; ");
   return at == std::string::npos ? "" : message.substr(at + 2);
@@ -303,7 +303,7 @@ JsonObject ErrorMessage(const Json& id, const Error& error, Json partial) {
                                {"partial", std::move(partial)}}}};
 }
 
-// The requests of one client, from its first line to its last.
+// Handles the requests of one client, from its first line to its last.
 class Connection {
  public:
   Connection(Workspace& workspace, const RpcOptions& options, const CancelToken& cancel)
@@ -343,7 +343,7 @@ class Connection {
   const std::string version_;
   std::mutex mutex_;                                          // guards open_
   std::map<std::string, std::shared_ptr<OpenRequest>> open_;  // by id, as JSON
-  TaskGroup tasks_;  // last: its threads end before what they use
+  TaskGroup tasks_;  // last: its threads end before what they use is destroyed
 };
 
 Status Connection::Serve() {
