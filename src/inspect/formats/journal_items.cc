@@ -71,14 +71,19 @@ bool IsPostingLine(std::string_view line) {
   return !text.empty() && std::string_view(";#%|*").find(text[0]) == std::string_view::npos;
 }
 
-// Hundred-millionths, so that sums are exact.
+// Adds hundred-millionths, so that sums are exact. Returns false if the amount has more places, or
+// is larger than any sum of money.
 bool AddAmount(const std::string& amount, __int128* sum) {
   constexpr int kPlaces = 8;
   __int128 value = 0;
   int places = -1;
   for (const char c : amount) {
     if (c == '.') places = 0;
-    if (!IsDigit(c) || places == kPlaces) continue;
+    if (!IsDigit(c)) continue;
+    if (places == kPlaces) {
+      if (c != '0') return false;
+      continue;
+    }
     if (value > static_cast<__int128>(1) << 90) return false;
     value = value * 10 + (c - '0');
     places += places >= 0 ? 1 : 0;
@@ -89,12 +94,12 @@ bool AddAmount(const std::string& amount, __int128* sum) {
 }
 
 std::string AmountText(__int128 sum) {
-  constexpr std::int64_t kUnit = 100'000'000;
+  constexpr __int128 kUnit = 100'000'000;
   const bool negative = sum < 0;
   if (negative) sum = -sum;
   std::string places = fmt::format("{:08}", static_cast<std::int64_t>(sum % kUnit));
   places.resize(places.find_last_not_of('0') + 1);
-  return fmt::format("{}{}{}{}", negative ? "-" : "", static_cast<std::uint64_t>(sum / kUnit),
+  return fmt::format("{}{}{}{}", negative ? "-" : "", sum / kUnit,
                      places.empty() ? "" : ".", places);
 }
 

@@ -59,12 +59,21 @@ Status CheckAddress(std::string_view address) {
                    url.origin());
 }
 
-// Returns the target of a redirect.
+// Returns the target of a redirect; `location` may be relative to `from`.
 Result<std::string> Follow(const std::string& from, std::string_view location) {
   std::string to(location);
-  if (location.starts_with("/")) {
+  const std::size_t colon = location.find_first_of(":/?#");  // behind a scheme, if there is one
+  if (colon == std::string_view::npos || location[colon] != ':') {
     DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(from));
-    to = url.origin() + to;
+    const std::string_view path =
+        std::string_view(url.path).substr(0, url.path.find_first_of("?#"));
+    if (location.starts_with("//")) {
+      to.insert(0, url.scheme + ":");
+    } else if (location.starts_with("/")) {
+      to.insert(0, url.origin());
+    } else {
+      to.insert(0, url.origin() + std::string(path.substr(0, path.rfind('/') + 1)));
+    }
   }
   if (const Status fine = CheckAddress(to); !fine) {
     return MakeError(ErrorCode::kNetwork, "the address redirects to one that is not followed: {}",

@@ -38,6 +38,13 @@ class FetchTest : public ::testing::Test {
     const std::string range(exchange.request().Header("range"));
     ranges_.push_back(range);
     if (exchange.request().target == "/moved/tiny.gguf") {
+      return exchange.Reply({.status = 302, .headers = {{"Location", "on.gguf?to=https://x"}}});
+    }
+    if (exchange.request().target == "/moved/on.gguf?to=https://x") {
+      const std::string host(exchange.request().Header("host"));
+      return exchange.Reply({.status = 302, .headers = {{"Location", "//" + host + "/to.gguf"}}});
+    }
+    if (exchange.request().target == "/to.gguf") {
       return exchange.Reply(
           {.status = 302, .headers = {{"Location", "/files/tiny.gguf?download=true"}}});
     }

@@ -180,7 +180,7 @@ class Receiver final : public HttpReceiver {
         end.error = last.error();
       }
     }
-    if (end.error && end.error->code == ErrorCode::kCancelled) return Cancelled(*end.error);
+    if (end.error && end.error->code == ErrorCode::kCancelled) return Cancelled(*end.error, end.sent);
     if (stream_->finished() || (streamed_ && stream_->started())) return Streamed(end);
     if (end.error) {
       const bool passes = broken_ && stream_->retry() == Failure::Retry::kYes;
@@ -296,10 +296,11 @@ class Receiver final : public HttpReceiver {
     Done(std::move(*reply));
   }
 
-  void Cancelled(const Error& error) {
+  // What was never sent as a whole costs nothing.
+  void Cancelled(const Error& error, HttpEnd::Sent sent) {
     Reply partial = stream_->Take();
     partial.usage.estimated = true;
-    EstimateMissingUsage(*request_, &partial);
+    if (sent == HttpEnd::Sent::kYes) EstimateMissingUsage(*request_, &partial);
     partial.usage.cost_nano_usd = CostOf(partial.usage, options_->entry);
     sink_->OnFailure({.status = answer_.status, .usage = partial.usage});
     sink_->OnDone(tl::unexpected(error));

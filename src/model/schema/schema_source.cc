@@ -146,14 +146,17 @@ std::string TypeOf(const Json& schema) {
   if (type && type->is_string()) return std::string(type->get_string());
   if (!type || !type->is_array()) return "any";
   std::vector<std::string> names;
-  for (const Json& name : type->get_array()) names.emplace_back(name.get_string());
+  for (const Json& name : type->get_array()) {
+    if (const auto* text = name.if_string()) names.emplace_back(*text);
+  }
   return Join(names, "|");
 }
 
 bool IsRequired(const Json& schema, std::string_view name) {
   const Json* required = Find(schema, "required");
-  return required && std::ranges::any_of(required->get_array(), [&](const Json& item) {
-           return item.get_string() == name;
+  return required && required->is_array() &&
+         std::ranges::any_of(required->get_array(), [&](const Json& item) {
+           return item.is_string() && item.get_string() == name;
          });
 }
 
@@ -230,7 +233,9 @@ Result<SchemaSource::Fetch> FetchByHttp() {
 JsonObject OutlineSchema(const JsonSchema& schema) {
   const Json& json = schema.json();
   JsonArray list;
-  if (const Json* properties = Find(json, "properties")) {
+  // In draft 7 what stands beside a `$ref` counts for nothing, and may be of any type.
+  const Json* properties = Find(json, "properties");
+  if (properties && properties->is_object()) {
     for (const auto& member : properties->get_object()) {
       list.push_back(JsonObject{{"name", member.key()},
                                 {"type", TypeOf(member.value())},

@@ -165,6 +165,16 @@ TEST_F(SchemaSourceTest, ASchemaIsDescribedByItsProperties) {  // CON-41, --vali
   EXPECT_EQ(DescribeSchema(SchemaOfText(kSchema, "s")->schema),
             "type: object\nproperties: 3\na: string (optional)\nb: null|integer (required)\n"
             "c: any (optional)\n");
+  for (const char* beside : {R"("properties":5)", R"("properties":"abcdefgh")", R"("type":[1,2])",
+                             R"("properties":{"x":5},"required":7)"}) {
+    const auto found =
+        SchemaOfText(fmt::format(R"({{"$schema":"http://json-schema.org/draft-07/schema#",)"
+                                 R"("$ref":"#/definitions/a",{},"definitions":{{"a":{{}}}}}})",
+                                 beside),
+                     "s");
+    ASSERT_THAT(found, Succeeds()) << beside;
+    EXPECT_THAT(DescribeSchema(found->schema), ::testing::StartsWith("type: ")) << beside;
+  }
 }
 
 }  // namespace

@@ -232,7 +232,8 @@ class UsageRule::Matcher {
         return !text.empty() && text.size() <= 18 &&
                text.find_first_not_of("0123456789") == std::string_view::npos;
       case Kind::kPath:
-        return !text.empty() && inside_(std::string(text));
+        // Also behind `--`: find still reads its expression there. A file -x is written ./-x.
+        return !text.empty() && !text.starts_with('-') && inside_(std::string(text));
     }
     return false;
   }

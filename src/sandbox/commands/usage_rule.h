@@ -14,7 +14,7 @@
 // | `[-n <int>]` | `-n 2` and `-n2`; options of one letter may be bundled: `-in2` |
 // | `[-name <word>]` | an option of one dash and several letters, as it is written |
 // | `[-<int>]` | `-20` |
-// | `<path>` | a path that the caller's check accepts |
+// | `<path>` | a path that the caller's check accepts and that does not begin with `-` |
 // | `<word>` | any text that does not begin with `-` |
 // | `<int>` | digits, perhaps with `+` in front |
 // | `<path>...` `[<path>]` `[<path>...]` | one or more; none or one; any number |

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <limits>
+#include <utility>
 
 #include "base/process/child.h"
 #include "sandbox/jail/jail_plan.h"
@@ -58,11 +59,12 @@ class Keeper {
     EndAll();
     rusage usage{};
     getrusage(RUSAGE_CHILDREN, &usage);
-    report_.cpu_ms = CpuOf(usage).count();
+    const Millis used = forgotten_ + std::max(CpuOf(usage), seen_);
+    report_.cpu_ms = used.count();
     report_.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) << 10;
     // RLIMIT_CPU of one process ends it just as well. Its clock counts ticks, so the two differ.
     const int signal = WIFSIGNALED(report_.wait_status) ? WTERMSIG(report_.wait_status) : 0;
-    const bool used_up = CpuOf(usage) * 2 >= spec_.limits.cpu;
+    const bool used_up = used * 2 >= spec_.limits.cpu;
     if ((signal == SIGKILL || signal == SIGXCPU) && !asked_to_kill_ && !kill_at_ && used_up) {
       report_.stop = JailStop::kCpu;
     }
@@ -151,7 +153,24 @@ class Keeper {
     room_ = spec_.limits.processes - threads;
     if (room_ < 0) return Stop(JailStop::kProcesses);
     if (MemoryOf(tree) > spec_.limits.memory) return Stop(JailStop::kMemory);
-    if (cpu > spec_.limits.cpu) Stop(JailStop::kCpu);
+    if (WithForgotten(cpu) > spec_.limits.cpu) Stop(JailStop::kCpu);
+  }
+
+  // A program that ignores SIGCHLD waits for no child, and the kernel then forgets the time of
+  // those that end. So where the sum falls, what is missing is kept. Once alone it may fall because
+  // a process was read while it ended.
+  Millis WithForgotten(Millis sum) {
+    if (sum >= seen_) {
+      seen_ = sum;
+      fell_ = false;
+    } else if (!std::exchange(fell_, true)) {
+      return forgotten_ + seen_;
+    } else {
+      forgotten_ += seen_ - sum;
+      seen_ = sum;
+      fell_ = false;
+    }
+    return forgotten_ + seen_;
   }
 
   // Between fork and exec the child still has the host's pages, which do not count.
@@ -235,8 +254,10 @@ class Keeper {
   bool over_ = false, program_ended_ = false, asked_to_kill_ = false;
   std::optional<SteadyClock::time_point> kill_at_;
   SteadyClock::time_point next_watch_, next_count_, next_shared_{};
-  pid_t counted_at_ = 0;  // the newest id at the last count
-  int room_ = 0;          // number of processes that the limit allowed then
+  Millis seen_{0}, forgotten_{0};  // CPU time at the last look; of processes that left no trace
+  bool fell_ = false;              // at the last look
+  pid_t counted_at_ = 0;           // the newest id at the last count
+  int room_ = 0;                   // number of processes that the limit allowed then
   std::uint64_t shared_ = 0;
 };
 

@@ -313,6 +313,16 @@ TEST_F(JailTest, LimitsHoldAndAreNamed) {  // SBX-80: limits
       {"cpu of one", "while true; do :; done", JailStop::kCpu},
       {"cpu of many", "while true; do (i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done); done",
        JailStop::kCpu},
+      {"cpu of many that nobody waits for",
+       "exec python3 -c 'import os, signal, time\n"
+       "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+       "for i in range(12):\n"
+       "    if os.fork() == 0:\n"
+       "        while time.process_time() < 0.4: pass\n"
+       "        os._exit(0)\n"
+       "    try: os.wait()\n"
+       "    except ChildProcessError: pass'",
+       JailStop::kCpu},
       {"processes",
        "sleep 1000 & sleep 1000 & sleep 1000 & sleep 1000 & sleep 1000 & "
        "while true; do sleep 1000 & done",

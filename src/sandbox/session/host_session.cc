@@ -336,15 +336,26 @@ Status HostSession::StartWorker() {
   return {};
 }
 
+Status HostSession::NeedWorker(const BlockTimes& run) {
+  if (worker_) return {};
+  if (lost_ == Lost::kForGood) {
+    return MakeError(ErrorCode::kDied, "the session has no worker any more; it died {} times",
+                     deaths_);
+  }
+  DOSSIER_RETURN_IF_ERROR(StartWorker());
+  lost_ = Lost::kForGood;
+  return Replay(run).map([](const std::vector<std::string>&) {});
+}
+
 Result<BlockResult> HostSession::Run(std::string_view code, const BlockOptions& options,
                                      BridgeHandler& handler) {
   const std::unique_lock lock(running_, std::try_to_lock);
   if (!lock.owns_lock()) return MakeError(ErrorCode::kRefused, "the session is running a block");
   if (control_.closed) return MakeError(ErrorCode::kCancelled, "the session is closed");
-  if (!worker_) return MakeError(ErrorCode::kDied, "the session's worker died {} times", deaths_);
   if (options.cancel.cancelled()) {
     return MakeError(ErrorCode::kCancelled, "{}", options.cancel.reason());
   }
+  DOSSIER_RETURN_IF_ERROR(NeedWorker(options.Times()));
   if (!utf8::IsValid(code)) {
     return Refused(fmt::format("the code is not valid UTF-8 at byte {}", utf8::FirstInvalid(code)));
   }
@@ -363,7 +374,8 @@ Result<BlockResult> HostSession::Run(std::string_view code, const BlockOptions& 
   options.cancel.Forget(watching);
   if (outcome.context_text) zygotes_->WantContextText(spec_);
   if (outcome.cancelled && outcome.end == BlockEnd::kDied) {
-    worker_.reset();  // nobody waits for a replacement
+    worker_.reset();  // nobody waits for a replacement now
+    lost_ = Lost::kWithItsBlock;
     return MakeError(ErrorCode::kCancelled, "{}", options.cancel.reason());
   }
   return Finish(std::move(outcome), task);
@@ -482,7 +494,7 @@ Result<std::vector<std::string>> HostSession::Replay(const BlockTimes& run) {
 Status HostSession::Reset(const std::vector<std::string>& keep) {
   const std::unique_lock lock(running_, std::try_to_lock);
   if (!lock.owns_lock()) return MakeError(ErrorCode::kRefused, "the session is running a block");
-  if (!worker_) return MakeError(ErrorCode::kDied, "the session has no worker");
+  DOSSIER_RETURN_IF_ERROR(NeedWorker({}));
   for (const std::string& name : keep) {
     if (!utf8::IsValid(name)) {
       return MakeError(ErrorCode::kInvalidArgument, "a name to keep is not valid UTF-8");
@@ -523,7 +535,7 @@ Result<Message> HostSession::Request(Message message) {
 Result<CheckResult> HostSession::Check(std::string_view code) {
   const std::unique_lock lock(running_, std::try_to_lock);
   if (!lock.owns_lock()) return MakeError(ErrorCode::kRefused, "the session is running a block");
-  if (!worker_) return MakeError(ErrorCode::kDied, "the session has no worker");
+  DOSSIER_RETURN_IF_ERROR(NeedWorker({}));
   if (!utf8::IsValid(code)) {
     CheckResult refused;
     refused.error = {
@@ -542,7 +554,7 @@ Result<CheckResult> HostSession::Check(std::string_view code) {
 Result<std::string> HostSession::Get(std::string_view name, std::uint64_t max_bytes) {
   const std::unique_lock lock(running_, std::try_to_lock);
   if (!lock.owns_lock()) return MakeError(ErrorCode::kRefused, "the session is running a block");
-  if (!worker_) return MakeError(ErrorCode::kDied, "the session has no worker");
+  DOSSIER_RETURN_IF_ERROR(NeedWorker({}));
   if (!utf8::IsValid(name)) return MakeError(ErrorCode::kNotFound, "no variable of that name");
   const std::uint64_t most = std::min(max_bytes, kMaxToHost - kMaxJson);
   Message get{.type = MessageType::kGet};

@@ -52,6 +52,9 @@ class HostSession final : public Session {
   Status KeepContexts();
   Status FinishOpening();
   Status StartWorker();
+  // A worker that went with a cancelled block is replaced by the next call that needs one. Errors:
+  // kDied if the session has lost its worker for good.
+  Status NeedWorker(const BlockTimes& run);
   Result<BlockResult> Finish(BlockOutcome outcome, const BlockTask& task);
   Result<BlockResult> Recover(BlockOutcome outcome, const BlockTask& task);
   // `run`: of the block that died, for its deadlines.
@@ -72,6 +75,7 @@ class HostSession final : public Session {
   Millis start_time_{0};
   int next_block_ = 1;
   int deaths_ = 0;
+  enum class Lost { kForGood, kWithItsBlock } lost_ = Lost::kForGood;  // why there is no worker
   std::vector<RecordedBlock> recorded_;
 };
 

@@ -202,7 +202,7 @@ class Session {
   // So is a block stopped by `options.cancel`: kInterrupted with its output and draft, or the
   // answer submitted just then. Errors: kDied after the worker's third death in this session,
   // kProtocol, kUnavailable; kCancelled if nothing ran yet, or if the code did not stop and its
-  // worker was killed.
+  // worker was killed: the next call has the variables of the blocks before.
   virtual Result<BlockResult> Run(std::string_view code, const BlockOptions& options,
                                   BridgeHandler& handler) = 0;
   // Compiles the code without running it.

@@ -199,6 +199,26 @@ TEST_F(SessionLimitsTest, TheRunsDeadlineAndItsCancellationBeatTheBlocksLimits) 
   EXPECT_EQ(Output(*session, "print(1)"), "1\n");
 }
 
+TEST_F(SessionLimitsTest, AStubbornBlockThatIsCancelledLeavesTheSession) {  // SBX-46
+  auto session = Open();
+  ASSERT_TRUE(session);
+  Run(*session, "import time\nkept = 7");
+  CancelSource cancel;
+  std::thread other;
+  handler_ = AnsweringHandler([&](const BridgeCall&, std::shared_ptr<BridgeReply> reply) {
+    reply->Ok("done");
+    other = std::thread([&] { cancel.Cancel("interrupted"); });
+  });
+  BlockOptions options;
+  options.cancel = cancel.token();
+  EXPECT_THAT(session->Run("import _dossier\n_dossier.call('llm', {})\n"
+                           "while True:\n    try: time.sleep(9)\n    except BaseException: pass",
+                           options, handler_),
+              FailsWith(ErrorCode::kCancelled, "interrupted"));
+  other.join();
+  EXPECT_EQ(Output(*session, "print(kept)"), "7\n");
+}
+
 // A run that goes on where it was killed has no time as long as what it does is recorded.
 TEST_F(SessionLimitsTest, ATimeThatBeginsInTheMiddleOfABlockHolds) {  // REC-61
   auto session = Open();
