@@ -151,12 +151,13 @@ class Keys(Project):
     def test_a_log_of_memory_that_leads_elsewhere(self):  # FLT-88
         victim = self.home / "victim"
         victim.write_text("mine\n")
-        folder = self.project / ".dossier/memory"
-        folder.mkdir(parents=True)
-        (folder / "memory_calls.jsonl").symlink_to(victim)
+        (self.project / ".dossier").mkdir()
+        self.assertEqual(self.dossier("memory", "init")[0], 0)
+        log = self.project / ".dossier/memory/memory_calls.jsonl"
+        log.unlink(missing_ok=True)
+        log.symlink_to(victim)
         for words in (["memory", "set", "a", "$(touch x)"],
-                      ["chat", "--no-save", "--memory", *self.script(["fine"]), "q"],
-                      ["memory", "set", "a", "b", "--store", str(folder / "memory.sqlite")]):
+                      ["chat", "--no-save", "--memory", *self.script(["fine"]), "q"]):
             self.assertIn("is a link", self.refused(*words))
         self.assertEqual(victim.read_text(), "mine\n")
 
