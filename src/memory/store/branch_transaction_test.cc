@@ -250,7 +250,8 @@ TEST(SessionTest, RecordsAreCheckedAndCompleted) {  // MEM-14, MEM-16, defect 2
   EXPECT_EQ(stored.kind, "llm_insight");
   EXPECT_EQ(stored.thread, "branch:root");
   EXPECT_EQ(stored.at, StandingClock::kStart);
-  EXPECT_EQ((*store.View().Find(store.Add({.text = "old", .at = 0})->id))->at, 0);  // 1970
+  const auto old = store.Add({.text = "old", .at = 0});
+  EXPECT_EQ((*store.View().Find(old->id))->at, 0);  // 1970
   EXPECT_EQ(stored.meta, (JsonObject{{"n", 1}}));
   const auto told = store.In(
       "root", [](BranchTransaction& s) { return s.Add({.text = "told", .tags = {"t"}}); },
