@@ -52,6 +52,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   // The JSON of a block alone: what the checker takes, the operations' checks take, too.
   memory::BlockJson read = memory::ReadBlockJson(reply);
-  if (!read.fault) memory::CheckBlock(std::move(read.members), read.repeated);
+  if (!read.fault) memory::CheckBlock(std::move(read));
   return 0;
 }

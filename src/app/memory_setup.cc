@@ -29,6 +29,7 @@ Status CheckProjectStore(const config::Config& config, const std::string& path) 
     if (!path.starts_with(state + "/")) continue;
     DOSSIER_RETURN_IF_ERROR(CheckOwnPath(state, PathKind::kFolder));
     DOSSIER_RETURN_IF_ERROR(CheckOwnPath(path.substr(0, path.rfind('/')), PathKind::kFolder));
+    DOSSIER_RETURN_IF_ERROR(CheckOwnPath(memory::CallLogPath(path), PathKind::kFile));
     return CheckOwnPath(path, PathKind::kFile);
   }
   return {};

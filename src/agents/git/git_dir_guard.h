@@ -7,11 +7,10 @@
 //   if (!report.foreign.empty()) Refuse("git-dir", report.foreign);
 //
 // Files are compared with their state when the guard was taken, and restored before git runs again.
-// Who changed them is not known, and may be the person who works beside the run: so what a file held
-// is moved to a folder of the run, never deleted.
-// A guard belongs to one run and knows the refs that the run wrote. Other runs' refs may come and
-// go; only those that moved are foreign. `info/refs` is left out: git writes it when it packs, and
-// never reads it.
+// Who changed them is not known, and may be the person who works beside the run: so what a file
+// held is moved to a folder of the run, never deleted. A guard belongs to one run and knows the
+// refs that the run wrote. Other runs' refs may come and go; only those that moved are foreign.
+// `info/refs` is left out: git writes it when it packs, and never reads it.
 //
 // Thread-safety: all methods may be called from many threads.
 
@@ -44,8 +43,8 @@ struct GuardReport {
 class GitDirGuard {
  public:
   // What is undone is kept below the folder `undone`, which is made when it is needed and must lie
-  // on the file system of the git folder. Errors: kFailed (git), kIo; kLimit for more than 32 MiB or
-  // 10,000 watched files.
+  // on the file system of the git folder. Errors: kFailed (git), kIo; kLimit for more than 32 MiB
+  // or 10,000 watched files.
   static Result<std::unique_ptr<GitDirGuard>> Take(const Git& git, std::string_view run,
                                                    std::string undone,
                                                    const CancelToken& cancel = {});

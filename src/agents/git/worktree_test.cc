@@ -257,7 +257,8 @@ TEST(GitDirGuardTest, WhatIsUndoneIsKept) {  // REP-34
   const auto guard = std::move(*GitDirGuard::Take(git, "run-1", UndoneIn(git)));
   std::vector<std::string> kept;
   for (const char* text : {"mine", "mine again"}) {
-    repository.Sh(fmt::format("echo '# {}' >> .git/config && echo '{}' > .git/hooks/x", text, text));
+    repository.Sh(
+        fmt::format("echo '# {}' >> .git/config && echo '{}' > .git/hooks/x", text, text));
     const GuardReport report = *guard->Check();
     ASSERT_EQ(report.foreign.size(), 2u);
     for (const ForeignChange& change : report.foreign) {

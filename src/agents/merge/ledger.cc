@@ -1,10 +1,10 @@
 #include "agents/merge/ledger.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "base/files/append_file.h"
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
@@ -65,8 +65,7 @@ std::optional<std::string> LedgerPatch(const std::string& file, std::string_view
 }
 
 Status AppendLedger(const std::string& file, const std::string& line) {
-  const UniqueFd fd(open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
-  if (!fd.valid()) return MakeErrnoError(errno, file);
+  DOSSIER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenForAppend(file, 0644));
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
   DOSSIER_RETURN_IF_ERROR(WriteAll(fd.get(), Missing(text, line)));
   if (fsync(fd.get()) != 0) return MakeErrnoError(errno, file);

@@ -154,9 +154,10 @@ Result<ReviewOutcome> Review(Work& work, const ReviewRequest& request, const Can
       Collect(worktree.path(), job, outcome.engine, outcome.token, std::move(shown)));
   outcome.verdict = ReadVerdict(evidence);
   if (!seen.foreign.empty()) {
-    outcome.verdict = {.kind = Verdict::Kind::kNone,
-                       .reason = "git-dir: " + seen.foreign.front().path + " was changed and put back",
-                       .feedback = {}};
+    outcome.verdict = {
+        .kind = Verdict::Kind::kNone,
+        .reason = "git-dir: " + seen.foreign.front().path + " was changed and put back",
+        .feedback = {}};
     outcome.foreign = std::move(seen.foreign);
   }
   outcome.verdict.feedback = work.secrets.Hide(outcome.verdict.feedback);

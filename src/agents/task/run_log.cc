@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "agents/task/log_line.h"
+#include "base/files/append_file.h"
 #include "base/random.h"
 #include "base/text/ascii.h"
 #include "store/event_data.h"
@@ -102,8 +103,7 @@ Result<std::unique_ptr<AgentLog>> AgentLog::Reopen(RunLogPlaces places, std::str
   DOSSIER_RETURN_IF_ERROR(RepairLog(*log->journal_, run, log->path_));
   DOSSIER_ASSIGN_OR_RETURN(*events, log->journal_->Events(run));
   log->log_->Resume(log->run_, events->back().seq);
-  log->file_ = UniqueFd(open(log->path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-  if (!log->file_.valid()) return MakeErrnoError(errno, log->path_);
+  DOSSIER_ASSIGN_OR_RETURN(log->file_, OpenForAppend(log->path_, kLogMode));
   return log;
 }
 

@@ -89,7 +89,7 @@ void AddPlaces(const Hit& hit, Explain explain, JsonObject* out) {
 }
 
 void PrintBranch(const Branch& branch, std::size_t depth, std::ostream& out) {
-  out << std::string(2 * depth, ' ') << branch.name;
+  out << std::string(2 * depth, ' ') << OneLine(branch.name);
   if (depth > 0) out << "  from write " << branch.fork_seq;
   if (!branch.node.empty()) out << "  node " << OneLine(branch.node);
   out << "\n";

@@ -381,8 +381,8 @@ class RecordingProxy final : public Proxy {
     ledger->rules = rules;
     if (rules.cache == QuestionRules::Cache::kCold) ledger->cold_line = RandomHex(16) + "\n";
     if (!transcript.empty()) {
-      ledger->transcript =
-          UniqueFd(open(transcript.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+      ledger->transcript = UniqueFd(
+          open(transcript.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
     }
     const std::string id = RandomHex(24);
     const std::lock_guard lock(mutex_);

@@ -170,7 +170,7 @@ RowFile::RowFile(std::string path, UniqueFd fd, std::vector<Row> rows)
 }
 
 Result<std::unique_ptr<RowFile>> RowFile::Open(const std::string& path) {
-  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!fd.valid()) return MakeErrnoError(errno, path);
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadAll(fd.get(), path, kMostRowBytes));
   DOSSIER_ASSIGN_OR_RETURN(ReadLines read, ParseRows(text, path));

@@ -117,11 +117,10 @@ bool UpdateBlock::Reads() const {
   });
 }
 
-UpdateBlock CheckBlock(std::vector<std::pair<std::string, Json>> members,
-                       const std::vector<std::string>& repeated) {
+UpdateBlock CheckBlock(BlockJson read) {
   UpdateBlock block;
   WrittenTable written;
-  for (auto& [name, value] : members) {
+  for (auto& [name, value] : read.members) {
     if (const MemoryOperation* operation = FindOperation(name)) {
       Take(*operation, std::move(name), std::move(value),
            written[static_cast<std::size_t>(operation->id)], block);
@@ -130,9 +129,13 @@ UpdateBlock CheckBlock(std::vector<std::pair<std::string, Json>> members,
       block.input[name] = std::move(value);
     }
   }
-  for (const std::string& path : repeated) {
+  for (const std::string& path : read.repeated) {
     block.warnings.push_back(
         {"duplicate_key", fmt::format("{} stands twice; the later one holds", path)});
+  }
+  if (read.more_repeated > 0) {
+    block.warnings.push_back(
+        {"duplicate_key", fmt::format("and {} more names that stand twice", read.more_repeated)});
   }
   for (const MemoryOperation& operation : kOperations) {
     Written& found = written[static_cast<std::size_t>(operation.id)];

@@ -1,5 +1,7 @@
 #include "memory/blocks/block_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -128,8 +130,16 @@ class JsonChecker {
   }
 
   void NoteRepeated() {
+    if (read_.repeated.size() == kMostRepeated) {
+      ++read_.more_repeated;
+      return;
+    }
+    constexpr std::uint64_t kShown = 80;  // code points
     std::string path = "$";
-    for (const std::string& name : path_) path += "." + name;
+    for (const std::string& name : path_) {
+      const std::string_view shown = utf8::Prefix(name, kShown);
+      path += fmt::format(".{}{}", shown, shown.size() < name.size() ? "…" : "");
+    }
     read_.repeated.push_back(std::move(path));
   }
 

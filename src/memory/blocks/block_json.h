@@ -10,6 +10,7 @@
 #ifndef DOSSIER_MEMORY_BLOCKS_BLOCK_JSON_H_
 #define DOSSIER_MEMORY_BLOCKS_BLOCK_JSON_H_
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,10 +26,14 @@ struct BlockFault {
   std::string expected;    // "',' or '}'"
 };
 
+inline constexpr std::size_t kMostRepeated = 20;
+
 struct BlockJson {
   std::optional<BlockFault> fault;                    // if set, there are no members
   std::vector<std::pair<std::string, Json>> members;  // of the object, in text order
-  std::vector<std::string> repeated;  // paths of names that occur twice, "$.core_set.a"
+  // Paths of names that occur twice, "$.core_set.a": the first kMostRepeated, with long names cut.
+  std::vector<std::string> repeated;
+  std::size_t more_repeated = 0;  // the others
 };
 
 // `text` is one JSON object, or only white space (no members). The depth is at most 64.

@@ -1,8 +1,10 @@
 #include "memory/blocks/block_json.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "memory/blocks/block.h"
 
 namespace dossier::memory {
 namespace {
@@ -54,6 +56,18 @@ TEST(BlockJsonTest, KeepsMembersInTheOrderOfTheTextAndRepeatedOnes) {  // MEM-21
   EXPECT_EQ(ToJson(read.members[1].second), "\"é\"");
   EXPECT_EQ(ToJson(read.members[2].second), "3");
   EXPECT_EQ(read.repeated, (std::vector<std::string>{"$.b.x", "$.b"}));
+}
+
+TEST(BlockJsonTest, ManyRepeatedNamesTakeLittleMemory) {  // MEM-21
+  std::string text = fmt::format("{{\"{}\": {{\"\": 1", std::string(60'000, 'n'));
+  for (int i = 0; i < 1000; ++i) text += ", \"\": 1";
+  const BlockJson read = ReadBlockJson(text + "}}");
+  ASSERT_FALSE(read.fault);
+  ASSERT_EQ(read.repeated.size(), kMostRepeated);
+  EXPECT_EQ(read.repeated[0], fmt::format("$.{}….", std::string(80, 'n')));
+  EXPECT_EQ(read.more_repeated, 1000 - kMostRepeated);
+  const UpdateBlock block = CheckBlock(read);
+  EXPECT_EQ(block.warnings.back().text, "and 980 more names that stand twice");
 }
 
 TEST(BlockJsonTest, NothingIsAnEmptyBlock) {  // MEM-22

@@ -10,7 +10,7 @@ namespace {
 UpdateBlock Checked(std::string_view json) {
   BlockJson read = ReadBlockJson(json);
   EXPECT_FALSE(read.fault) << json;
-  return CheckBlock(std::move(read.members), read.repeated);
+  return CheckBlock(std::move(read));
 }
 
 template <typename T>

@@ -75,7 +75,7 @@ void ReadBlock(std::string_view reply, const ReplyPiece& piece, ParsedReply& par
                               .offset = range.begin + read.fault->offset};
     return;
   }
-  parsed.block = CheckBlock(std::move(read.members), read.repeated);
+  parsed.block = CheckBlock(std::move(read));
 }
 
 struct Parted {

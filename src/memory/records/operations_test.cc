@@ -45,7 +45,7 @@ TEST(OperationsTest, AnUnknownNameIsToldTheNearest) {  // MEM-21
 TEST(OperationsTest, TheParserTakesEachExampleOfTheHelp) {  // MEM-T29
   for (const MemoryOperation& operation : kOperations) {
     const UpdateBlock block =
-        CheckBlock({{std::string(operation.name), *ParseJson(operation.example)}}, {});
+        CheckBlock({.members = {{std::string(operation.name), *ParseJson(operation.example)}}});
     ASSERT_EQ(block.operations.size(), 1U);
     const auto* bad = std::get_if<BadValue>(&block.operations[0].value);
     EXPECT_EQ(bad, nullptr) << (bad ? bad->Text() : "");

@@ -1,10 +1,13 @@
 #include "base/random.h"
 #include "memory/records/types.h"
 #include "memory/transfer/transfer.h"
+#include "testing/result_matchers.h"
 #include "testing/store_for_test.h"
 
 namespace dossier::memory {
 namespace {
+
+using ::dossier::testing::FailsWith;
 
 struct Case {
   std::string text, redacted;
@@ -83,6 +86,9 @@ TEST(RedactionTest, NoSecretReachesRowsHistoryOrExport) {  // MEM-T17
   }
   EXPECT_EQ(store.Set("api_key", kDrawn)->redacted, 1);
   EXPECT_EQ(store.Core("api_key"), "***");
+  const std::string token = kCases[0].text;
+  EXPECT_EQ(store.Add({.kind = token, .text = "y", .phase = token})->redacted, 2 * kCases[0].count);
+  EXPECT_THAT(store.Set(token, "v"), FailsWith(ErrorCode::kInvalidArgument, "holds a secret"));
   std::string all;
   for (const ExportFormat format :
        {ExportFormat::kJsonl, ExportFormat::kJson, ExportFormat::kMarkdown}) {

@@ -100,7 +100,8 @@ std::int64_t RedactJson(JsonObject* object) {
 
 std::int64_t RedactRecord(Record* record) {
   std::int64_t redacted = RedactSecrets(&record->text) + RedactSecrets(&record->ref) +
-                          RedactSecrets(&record->thread) + RedactJson(&record->meta);
+                          RedactSecrets(&record->thread) + RedactSecrets(&record->kind) +
+                          RedactSecrets(&record->phase) + RedactJson(&record->meta);
   for (std::string& tag : record->tags) redacted += RedactSecrets(&tag);
   return redacted;
 }

@@ -8,6 +8,7 @@
 #define DOSSIER_MEMORY_RECORDS_TYPES_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@ namespace dossier::memory {
 
 using Seq = std::int64_t;     // number of a write in the whole store, from 1
 using Micros = std::int64_t;  // microseconds since 1970-01-01T00:00:00Z
+
+// Stands for the time at which a record is written. No other value does: 0 is a time like others.
+inline constexpr Micros kTimeOfWrite = std::numeric_limits<Micros>::min();
 
 inline constexpr std::string_view kRootBranch = "root";
 
@@ -67,9 +71,9 @@ struct Record {
   Tier tier = Tier::kArchival;
   std::string kind;  // kind of an event: "llm_insight"
   std::string text;
-  std::string thread;  // "": none
-  std::string ref;     // an id chosen by the writer
-  Micros at = 0;       // when it happened; by default the time of the write
+  std::string thread;        // "": none
+  std::string ref;           // an id chosen by the writer
+  Micros at = kTimeOfWrite;  // when it happened
   std::string phase;
   std::optional<std::int64_t> supersedes;
   std::vector<std::string> tags;  // in the order given

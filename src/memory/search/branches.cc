@@ -5,6 +5,7 @@
 
 #include "base/text/ascii.h"
 #include "base/text/nearest.h"
+#include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -141,6 +142,14 @@ Status CheckCoreKey(std::string_view key) {
     return MakeError(ErrorCode::kInvalidArgument, "bad_key: a key is UTF-8");
   }
   return {};
+}
+
+Status CheckNoSecret(std::string_view key) {
+  const std::vector<Secret> found = FindSecrets(key);
+  if (found.empty()) return {};
+  return MakeError(ErrorCode::kInvalidArgument,
+                   "bad_key: the key holds a secret ({}); give it another name",
+                   found.front().kind);
 }
 
 Result<std::vector<Branch>> LoadBranches(Connection& connection) {

@@ -25,6 +25,9 @@ Status CheckBranchName(std::string_view name);
 
 // Accepts 1 to 128 code points without control characters. Errors: kInvalidArgument "bad_key: …".
 Status CheckCoreKey(std::string_view key);
+// A key is shown and compared as it is, so a secret in it is refused, not redacted. Errors:
+// kInvalidArgument, without the key.
+Status CheckNoSecret(std::string_view key);
 
 Result<std::vector<Branch>> LoadBranches(Connection& connection);  // by id
 Result<std::optional<Branch>> LookUpBranch(Connection& connection, std::string_view name);

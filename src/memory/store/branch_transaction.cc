@@ -186,6 +186,7 @@ Result<CoreWrite> SessionImpl::ArchiveWhole(CoreRow* row) {
 
 Result<CoreWrite> SessionImpl::SetCore(std::string_view key, CoreValue value) {
   DOSSIER_RETURN_IF_ERROR(CheckCoreKey(key));
+  if (redacts()) DOSSIER_RETURN_IF_ERROR(CheckNoSecret(key));
   DOSSIER_RETURN_IF_ERROR(CheckValue(key, value.value));
   const std::int64_t redacted = redacts() ? RedactNamed(key, &value.value) : 0;
   const int importance =
@@ -204,7 +205,7 @@ Result<CoreWrite> SessionImpl::SetCore(std::string_view key, CoreValue value) {
   CoreWrite written;
   if (IsProtected(row)) {
     DOSSIER_RETURN_IF_ERROR(CheckProtectedRoom(own, row));
-  } else if (std::cmp_greater(utf8::CodePoints(*row.value), limits().core_max_chars)) {
+  } else if (LineChars(row) > limits().core_max_chars) {
     DOSSIER_ASSIGN_OR_RETURN(written, ArchiveWhole(&row));
   }
   DOSSIER_ASSIGN_OR_RETURN(written.seq, WriteCore("core_set", row));
@@ -335,8 +336,9 @@ Record ArchivedEvent(const Record& event, Micros now) {
 
 Status SessionImpl::Prepare(Record* record, std::int64_t* redacted) const {
   DOSSIER_RETURN_IF_ERROR(CheckText(*record));
+  if (record->phase.empty()) record->phase = setup_.context.phase;
   if (redacts()) *redacted = RedactRecord(record);
-  if (record->at == 0) record->at = now();
+  if (record->at == kTimeOfWrite) record->at = now();
   if (record->tier == Tier::kRecall) {
     if (record->kind.empty()) record->kind = kDefaultKind;
     if (record->thread.empty()) record->thread = "branch:" + branch();
@@ -344,7 +346,6 @@ Status SessionImpl::Prepare(Record* record, std::int64_t* redacted) const {
              !IsConsolidated(*record)) {
     record->tags.insert(record->tags.begin(), std::string(kModelTag));
   }
-  if (record->phase.empty()) record->phase = setup_.context.phase;
   RemoveRepeated(&record->tags);
   return {};
 }

@@ -141,6 +141,17 @@ TEST(SessionTest, OneLargeValueLeavesTheOthersAndIsKeptWhole) {  // MEM-T7, MEM-
   EXPECT_THAT((*record)->tags, ElementsAre("CORE_DIGEST", "core_key:large"));
 }
 
+// The key counts, too: a value that fits without it would push out all others, then itself.
+TEST(SessionTest, AValueThatFillsTheCoreWithoutItsKeyIsKeptWholeElsewhere) {  // MEM-11, MEM-12
+  TestStore store;
+  ASSERT_THAT(store.Set("small", "stays"), Succeeds());
+  const auto written = store.Set("large", std::string(1999, 'x'));
+  ASSERT_TRUE(written->archived_whole);
+  EXPECT_THAT(written->evicted, ElementsAre());
+  EXPECT_EQ(store.Core("small"), "stays");
+  EXPECT_TRUE(store.Core("large").starts_with("xxx"));
+}
+
 TEST(SessionTest, ATinyCoreStillSaysWhereALargeValueIs) {  // MEM-12
   const std::pair<std::int64_t, std::string> kCases[] = {
       {200, std::string(50, 'x') + " … [#1: 300 characters in archival memory]"},
@@ -239,6 +250,8 @@ TEST(SessionTest, RecordsAreCheckedAndCompleted) {  // MEM-14, MEM-16, defect 2
   EXPECT_EQ(stored.kind, "llm_insight");
   EXPECT_EQ(stored.thread, "branch:root");
   EXPECT_EQ(stored.at, StandingClock::kStart);
+  const auto old = store.Add({.text = "old", .at = 0});
+  EXPECT_EQ((*store.View().Find(old->id))->at, 0);  // 1970
   EXPECT_EQ(stored.meta, (JsonObject{{"n", 1}}));
   const auto told = store.In(
       "root", [](BranchTransaction& s) { return s.Add({.text = "told", .tags = {"t"}}); },

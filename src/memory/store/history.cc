@@ -145,6 +145,14 @@ class Reverting {
   Status RevertCore() {
     DOSSIER_ASSIGN_OR_RETURN(CoreByKey then, LoadCore(connection_, then_));
     DOSSIER_ASSIGN_OR_RETURN(const CoreByKey now, LoadCore(connection_, now_));
+    const auto lacks_key = [&](const CoreByKey& core) {
+      const auto row = core.find(*request_.key);
+      return row == core.end() || !row->second.value;
+    };
+    if (request_.key && lacks_key(then) && lacks_key(now)) {
+      return MakeError(ErrorCode::kNotFound, "no key \"{}\" in branch \"{}\", now or at write {}",
+                       *request_.key, request_.branch, request_.to);
+    }
     for (const auto& [key, row] : now) {  // keys that did not exist then get a tombstone
       then.try_emplace(key, CoreRow{.key = key, .updated_at = request_.now});
     }

@@ -147,6 +147,8 @@ TEST(StoreTest, RevertIsUndoneByASecondOneAndHistoryShowsBoth) {  // MEM-T4, MEM
   EXPECT_EQ(state({}), new_state);
   ASSERT_THAT(store->Revert("root", then, "a", {}), Succeeds());
   EXPECT_EQ(state({}), std::tuple("1", "new", Texts{"added"}));
+  EXPECT_THAT(store->Revert("root", then, "none", {}),
+              FailsWith(ErrorCode::kNotFound, "no key \"none\""));
 
   const auto history = store->History("root", {.key = "a"});
   std::vector<std::pair<std::string, std::string>> steps;

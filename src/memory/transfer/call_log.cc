@@ -1,12 +1,10 @@
 #include "memory/transfer/call_log.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
 
+#include "base/files/append_file.h"
 #include "base/files/file.h"
 #include "base/text/utf8.h"
 #include "memory/records/operations.h"
@@ -55,8 +53,7 @@ Status MemoryCallLog::Append(LoggedCall call) const {
                                              {"run_id", call.run},
                                              {"details", std::move(details)}}) +
                            "\n";
-  const UniqueFd fd(open(options_.path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
-  if (!fd.valid()) return MakeErrnoError(errno, options_.path);
+  DOSSIER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenForAppend(options_.path, 0600));
   if (const Status written = WriteAll(fd.get(), line); !written) {
     return MakeError(written.error().code, "{}: {}", options_.path, written.error().message);
   }

@@ -6,8 +6,7 @@
 //                                       .details = {{"query", query}}}));
 //
 // A line is written completely or not at all, even if other processes write. Secrets are removed
-// and long texts are cut. Errors: kIo, kPermission with the path. Thread-safety: Append from any
-// thread.
+// and long texts are cut. Errors: those of OpenForAppend. Thread-safety: Append from any thread.
 
 #ifndef DOSSIER_MEMORY_TRANSFER_CALL_LOG_H_
 #define DOSSIER_MEMORY_TRANSFER_CALL_LOG_H_

@@ -1,6 +1,7 @@
 #include "memory/transfer/call_log.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/files/file.h"
 #include "testing/result_matchers.h"
@@ -42,6 +43,15 @@ TEST(CallLogTest, ALineHoldsWhatTheSpecificationNames) {
             R"("memory_type":"archival","branch_id":"n1","node_id":"u1","phase":"plan",)"
             R"("run_id":"r1","details":{"query":"fftw3"}})"
             "\n");
+}
+
+TEST(CallLogTest, ALinkInItsPlaceIsNotWrittenThrough) {  // FLT-88
+  const LogRig rig;
+  const std::string victim = rig.folder.path() + "/victim";
+  ASSERT_THAT(WriteFileAtomic(victim, "mine"), Succeeds());
+  ASSERT_EQ(symlink(victim.c_str(), rig.path.c_str()), 0);
+  EXPECT_THAT(rig.Log().Append({.op = "a"}), FailsWith(ErrorCode::kRefused, "is a link"));
+  EXPECT_EQ(*ReadFile(victim), "mine");
 }
 
 TEST(CallLogTest, SecretsAreTakenOutBeforeATextIsCut) {  // MEM-52, MEM-T17

@@ -94,7 +94,7 @@ class Exporting {
 
   void AddCore(const CoreRow& row) {
     JsonObject line = Line("core", row.seq, row.branch);
-    line["key"] = row.key;
+    line["key"] = Clean(row.key);
     std::optional<std::string> value = row.value;
     if (value && redacts_) RedactNamed(row.key, &*value);
     line["value"] = value ? Json(*value) : Json(nullptr);
@@ -138,12 +138,12 @@ class Exporting {
     JsonObject line = Line("record", record.seq, record.branch);
     line["id"] = record.id;
     line["tier"] = TierName(record.tier);
-    line["kind"] = record.kind;
+    line["kind"] = Clean(record.kind);
     line["text"] = Clean(record.text);
     line["thread"] = Clean(record.thread);
     line["ref"] = Clean(record.ref);
     line["time"] = FormatMicrosTime(record.at);
-    line["phase"] = record.phase;
+    line["phase"] = Clean(record.phase);
     line["supersedes"] = UidOfRecord(record.supersedes);
     JsonArray tags;
     for (const std::string& tag : record.tags) tags.emplace_back(Clean(tag));
@@ -249,10 +249,10 @@ Status WriteMarkdown(const View& view, Redaction redaction, const ExportSink& si
     for (const Record& record : records) {
       const std::string tags =
           record.tags.empty() ? "" : fmt::format(" ({})", fmt::join(record.tags, ", "));
-      DOSSIER_RETURN_IF_ERROR(
-          sink(Item(fmt::format("#{} {}{}{}: ", record.id, FormatMicrosTime(record.at),
-                                record.kind.empty() ? "" : " [" + record.kind + "]", clean(tags)),
-                    clean(record.text))));
+      DOSSIER_RETURN_IF_ERROR(sink(
+          Item(fmt::format("#{} {}{}{}: ", record.id, FormatMicrosTime(record.at),
+                           record.kind.empty() ? "" : " [" + clean(record.kind) + "]", clean(tags)),
+               clean(record.text))));
     }
   }
   return {};

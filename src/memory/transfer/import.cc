@@ -11,6 +11,7 @@
 #include "memory/records/types.h"
 #include "memory/search/branches.h"
 #include "memory/search/rows.h"
+#include "memory/transfer/import_order.h"
 #include "memory/transfer/transfer.h"
 
 namespace dossier::memory {
@@ -34,6 +35,31 @@ std::size_t Rank(const Row& row) {
 Result<Micros> TimeField(const Json& value, std::string_view key) {
   DOSSIER_ASSIGN_OR_RETURN(const Clock::Wall time, ParseTime(TextAt(value, key)));
   return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
+}
+
+bool IsHex(std::string_view text) {
+  return text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
+bool IsStoreId(std::string_view text) { return text.size() == 32 && IsHex(text); }
+
+// The name of a branch, with an "@" and 8 digits for each import that found its name taken.
+Status CheckImportedName(std::string_view name) {
+  constexpr std::size_t kSuffix = 9;
+  constexpr std::size_t kMost = 256;
+  std::string_view plain = name;
+  while (name.size() <= kMost && plain.size() > kSuffix && plain[plain.size() - kSuffix] == '@' &&
+         IsHex(plain.substr(plain.size() - kSuffix + 1))) {
+    plain.remove_suffix(kSuffix);
+  }
+  return CheckBranchName(plain);
+}
+
+ImportedItem KeyItem(std::int64_t branch, std::string_view key) {
+  return {branch, fmt::format("key {}", key)};
+}
+ImportedItem HiddenItem(std::int64_t branch, std::int64_t record) {
+  return {branch, fmt::format("record {}", record)};
 }
 
 Error Bad(std::string_view field) {
@@ -77,25 +103,45 @@ class Importing {
     DOSSIER_ASSIGN_OR_RETURN(const Seq newest, NewestSeq(connection_));
     empty_ = newest == 0;
     known_.emplace(RowUid(store_id_, 0), 0);
+    std::unordered_map<Seq, Seq> origins;  // number here -> there
     DOSSIER_RETURN_IF_ERROR(ForEachRow(
         connection_,
         "SELECT seq, iif(op = 'import', details ->> '$.uid', NULL), details ->> '$.root', "
-        "iif(op = 'import' AND details ->> '$.store' = ?, details ->> '$.seq', NULL) "
-        "FROM ops",
+        "iif(op = 'import' AND details ->> '$.store' = ?, details ->> '$.seq', NULL), branch_id "
+        "FROM ops ORDER BY seq",
         [&](const store::Statement& row) {
           const std::string uid = row.OptionalText(1).value_or(RowUid(store_id_, row.Int(0)));
           known_.emplace(uid, row.Int(2) == 1 ? 0 : row.Int(0));
-          const auto there = there_.find(uid);
-          origins_[row.Int(0)] =
-              there != there_.end() ? there->second : row.OptionalInt(3).value_or(-1);
+          const auto found = there_.find(uid);
+          const auto there =
+              found != there_.end() ? std::optional(found->second) : row.OptionalInt(3);
+          if (!there) return;
+          origins[row.Int(0)] = *there;
+          order_.AddWrite(row.Int(0), row.Int(4), *there);
         },
         from_));
+    DOSSIER_RETURN_IF_ERROR(LearnItems(origins));
     return ForEachRow(connection_, "SELECT seq, id FROM records",
                       [&](const store::Statement& row) { ids_[row.Int(0)] = row.Int(1); });
   }
 
+  Status LearnItems(const std::unordered_map<Seq, Seq>& origins) {
+    const auto learn = [&](ImportedItem item, Seq here) {
+      const auto there = origins.find(here);
+      if (there != origins.end()) order_.AddItem(item, there->second);
+    };
+    DOSSIER_RETURN_IF_ERROR(ForEachRow(
+        connection_, "SELECT branch_id, key, seq FROM core",
+        [&](const store::Statement& row) { learn(KeyItem(row.Int(0), row.Text(1)), row.Int(2)); }));
+    return ForEachRow(connection_, "SELECT branch_id, record_id, seq FROM hidden",
+                      [&](const store::Statement& row) {
+                        learn(HiddenItem(row.Int(0), row.Int(1)), row.Int(2));
+                      });
+  }
+
   // Imports the rows of one write: all are new, or none.
   Status TakeWrite(std::span<const Row> rows) {
+    new_branches_.clear();
     const Row& first = rows.front();
     if (first.type == "source") return TakeSource(first);
     if (const auto known = known_.find(first.uid); known != known_.end()) {
@@ -105,15 +151,20 @@ class Importing {
     std::optional<std::int64_t> branch_id;
     DOSSIER_ASSIGN_OR_RETURN(store::Savepoint part, store::Savepoint::Begin(connection_.db()));
     const std::tuple before(result_.added, result_.unchanged, result_.redacted);
+    const std::size_t conflicts = result_.conflicts.size();
     for (const Row& row : rows) {
       DOSSIER_ASSIGN_OR_RETURN(branch_id, TakeOrBlame(row, &details, writer_));
       if (branch_id) continue;
       std::tie(result_.added, result_.unchanged, result_.redacted) = before;
+      result_.conflicts.resize(conflicts);
       return {};
     }
     if (result_.added == std::get<0>(before)) return {};  // all of it is replaced here
     DOSSIER_RETURN_IF_ERROR(Finish(first, *branch_id, std::move(details)));
-    return part.Release();
+    DOSSIER_RETURN_IF_ERROR(part.Release());
+    for (const auto& [name, id] : new_branches_) branches_[name] = id;
+    for (const Row& row : rows) NoteItem(row);
+    return {};
   }
 
   // A write that is here already: an export of a view holds some of its rows, one of all the
@@ -136,14 +187,15 @@ class Importing {
         continue;
       }
       RowWriter writer = writer_.Within(seq);
-      DOSSIER_RETURN_IF_ERROR(TakeOrBlame(row, &*details, writer));
+      DOSSIER_ASSIGN_OR_RETURN(const auto branch_id, TakeOrBlame(row, &*details, writer));
+      if (branch_id) NoteItem(row);
       if (const auto id = FindInt(Json(*details), "record")) ids_[seq] = *id;
     }
     if (result_.added > before) {
       DOSSIER_RETURN_IF_ERROR(
           Run(connection_, "UPDATE ops SET details = ? WHERE seq = ?", ToJson(*details), seq));
     }
-    SetNewSeq(rows.front().seq, seq);
+    order_.SetHere(rows.front().seq, seq);
     return {};
   }
 
@@ -182,9 +234,9 @@ class Importing {
                                                            .phase = context_.phase,
                                                            .details = std::move(details)}));
     known_.emplace(row.uid, is_root ? 0 : seq);
-    origins_[seq] = row.seq;
+    order_.AddWrite(seq, branch_id, row.seq);
     if (id != 0) ids_[seq] = id;
-    SetNewSeq(row.seq, is_root ? 0 : seq);
+    order_.SetHere(row.seq, is_root ? 0 : seq);
     return {};
   }
 
@@ -207,11 +259,12 @@ class Importing {
       ++result_.added;
       return id;
     }
-    const auto branch = branches_.find(TextAt(row.value, "branch"));
-    if (branch == branches_.end()) return tl::unexpected(Bad("branch"));
-    id = branch->second;
-    DOSSIER_ASSIGN_OR_RETURN(const bool replaced, IsReplaced(row, id));
-    if (replaced) {
+    const auto branch = FindBranch(row, "branch");
+    if (!branch) return tl::unexpected(Bad("branch"));
+    id = *branch;
+    // Added behind a newer row of the store that both come from, an older one would be the newest
+    // here.
+    if (const auto item = ItemOf(row, id); item && order_.IsReplaced(*item, row.seq)) {
       ++result_.unchanged;
       return id;
     }
@@ -222,33 +275,17 @@ class Importing {
     return id;
   }
 
-  // Whether a row here is newer in the store that both come from: added behind it, the older one
-  // would be the newest here.
-  Result<bool> IsReplaced(const Row& row, std::int64_t branch) {
-    bool replaced = false;
-    const auto look = [&](const store::Statement& other) {
-      const auto origin = origins_.find(other.Int(0));
-      replaced = replaced || (origin != origins_.end() && origin->second > row.seq);
-    };
-    if (row.type == "core") {
-      DOSSIER_RETURN_IF_ERROR(ForEachRow(connection_,
-                                         "SELECT seq FROM core WHERE branch_id = ? AND key = ?",
-                                         look, branch, TextAt(row.value, "key")));
-    } else if (const auto id = FindId(row.value, "record"); row.type == "hidden" && id) {
-      DOSSIER_RETURN_IF_ERROR(
-          ForEachRow(connection_, "SELECT seq FROM hidden WHERE branch_id = ? AND record_id = ?",
-                     look, branch, *id));
-    }
-    return replaced;
+  std::optional<ImportedItem> ItemOf(const Row& row, std::int64_t branch) const {
+    if (row.type == "core") return KeyItem(branch, TextAt(row.value, "key"));
+    const auto id = row.type == "hidden" ? FindId(row.value, "record") : std::nullopt;
+    return id ? std::optional(HiddenItem(branch, *id)) : std::nullopt;
   }
 
-  // Returns the newest local write among those that represent the other store's writes up to `seq`.
-  Seq NewSeqUpTo(Seq seq) const {
-    const auto after = new_seqs_.upper_bound(seq);
-    return after == new_seqs_.begin() ? 0 : std::prev(after)->second;
-  }
-  void SetNewSeq(Seq old_seq, Seq new_seq) {
-    new_seqs_[old_seq] = std::max(new_seq, NewSeqUpTo(old_seq));
+  // Notes that a row is stored.
+  void NoteItem(const Row& row) {
+    const auto branch = FindBranch(row, "branch");
+    const auto item = branch ? ItemOf(row, *branch) : std::nullopt;
+    if (item) order_.AddItem(*item, row.seq);
   }
 
   Status LearnBranch(const Row& row, Seq seq) {
@@ -272,25 +309,41 @@ class Importing {
 
   Result<std::int64_t> TakeBranch(const Row& row, JsonObject* details) {
     const std::string name = TextAt(row.value, "name");
-    if (Status good = CheckBranchName(name); !good) return tl::unexpected(good.error());
+    if (Status good = CheckImportedName(name); !good) return tl::unexpected(good.error());
     DOSSIER_ASSIGN_OR_RETURN(const Micros created, TimeField(row.value, "time"));
     if (name == kRootBranch && empty_) {
       (*details)["root"] = 1;
-      return branches_[name] = 1;
+      return new_branches_[name] = 1;
     }
     std::int64_t parent = 1;
     Seq fork_seq = 0;  // another store's root sees nothing of ours
     if (name != kRootBranch) {
-      const auto at = branches_.find(TextAt(row.value, "parent"));
-      if (at == branches_.end()) return tl::unexpected(Bad("parent"));
-      parent = at->second;
-      fork_seq = NewSeqUpTo(FindInt(row.value, "fork_seq").value_or(0));
+      const auto at = FindBranch(row, "parent");
+      if (!at) return tl::unexpected(Bad("parent"));
+      parent = *at;
+      const Seq fork_there = FindInt(row.value, "fork_seq").value_or(0);
+      fork_seq = order_.HereUpTo(fork_there);
+      if (!order_.HoldsStateAt(parent, fork_there)) {
+        return MakeError(ErrorCode::kInvalidArgument,
+                         "branch \"{}\" is not imported: later writes of \"{}\" came here before "
+                         "those that it begins with; import the whole export into a new store",
+                         name, TextAt(row.value, "parent"));
+      }
     }
     DOSSIER_ASSIGN_OR_RETURN(const std::string free, FreeName(name));
     DOSSIER_RETURN_IF_ERROR(Run(connection_, "INSERT INTO branches VALUES(NULL, ?, ?, ?, ?, ?, ?)",
                                 free, parent, fork_seq, TextAt(row.value, "node"), created,
                                 writer_.next_seq()));
-    return branches_[name] = connection_.db().last_insert_id();
+    return new_branches_[name] = connection_.db().last_insert_id();
+  }
+
+  // The branch here that a field of a row names.
+  std::optional<std::int64_t> FindBranch(const Row& row, std::string_view field) const {
+    const std::string name = TextAt(row.value, field);
+    for (const auto* branches : {&new_branches_, &branches_}) {
+      if (const auto found = branches->find(name); found != branches->end()) return found->second;
+    }
+    return std::nullopt;
   }
 
   std::optional<std::int64_t> FindId(const Json& value, std::string_view key) const {
@@ -340,6 +393,7 @@ class Importing {
   Status TakeCore(const Row& row, std::int64_t branch, JsonObject* details, RowWriter& writer) {
     CoreRow core{.key = TextAt(row.value, "key"), .pinned = FindBool(row.value, "pinned") == true};
     DOSSIER_RETURN_IF_ERROR(CheckCoreKey(core.key));
+    if (redacts_) DOSSIER_RETURN_IF_ERROR(CheckNoSecret(core.key));
     if (const auto value = FindString(row.value, "value")) core.value = *value;
     if (core.value && core.value->size() > kMaxTextBytes) return tl::unexpected(Bad("value"));
     if (core.value && redacts_) result_.redacted += RedactNamed(core.key, &*core.value);
@@ -393,12 +447,12 @@ class Importing {
   const WriteContext& context_;
   RowWriter writer_;
   bool empty_ = false;
-  std::unordered_map<std::string, Seq> there_;    // uid -> newest number there
-  std::unordered_map<std::string, Seq> known_;    // uid -> number here
-  std::unordered_map<Seq, Seq> origins_;          // number here -> there; -1: not known
-  std::unordered_map<Seq, std::int64_t> ids_;     // number here -> record
-  std::map<Seq, Seq> new_seqs_;                   // number there -> newest here up to it
-  std::map<std::string, std::int64_t> branches_;  // name there -> id here
+  std::unordered_map<std::string, Seq> there_;  // uid -> newest number there
+  std::unordered_map<std::string, Seq> known_;  // uid -> number here
+  std::unordered_map<Seq, std::int64_t> ids_;   // number here -> record
+  ImportOrder order_;
+  std::map<std::string, std::int64_t> branches_;      // name there -> id here
+  std::map<std::string, std::int64_t> new_branches_;  // the same of the write that is being taken
   ImportResult result_;
 };
 
@@ -406,10 +460,10 @@ Result<std::string> ReadHead(ImportReader* lines) {
   const auto line = lines->Next();
   const auto head = line ? ReadObject(*line) : tl::unexpected(LineFault());
   if (!head || FindString(*head, "schema") != kExportSchema ||
-      TextAt(*head, "store_id").size() < 8) {
+      !IsStoreId(TextAt(*head, "store_id"))) {
     return MakeError(ErrorCode::kDamaged,
                      "this is no export of memory: its first line must have \"schema\": \"{}\" and "
-                     "a store_id",
+                     "a store_id of 32 hex digits",
                      kExportSchema);
   }
   return TextAt(*head, "store_id");
@@ -458,126 +512,6 @@ Result<ImportResult> ImportLines(Store& store, std::string_view text, const Writ
   std::ranges::move(faults, std::back_inserter(result.faults));
   std::ranges::sort(result.faults, {}, &LineFault::line);
   return result;
-}
-
-namespace {
-
-// Lines per transaction: enough to make its cost small, few enough to let others take a turn.
-constexpr std::size_t kLinesTogether = 5000;
-
-Result<Record> RecordOf(const Json& value, Tier tier) {
-  std::vector<Notice> warnings;
-  BlockOperation read = CheckValue(OperationOf(OperationId::kRecallAppend), "$", value, warnings);
-  if (const auto* bad = std::get_if<BadValue>(&read.value)) {
-    return MakeError(ErrorCode::kInvalidArgument, "{}", bad->Text());
-  }
-  Record record = std::move(std::get<NewRecords>(read.value).records.front());
-  record.tier = tier;
-  if (tier != Tier::kRecall && !Find(value, "kind")) record.kind.clear();
-  return record;
-}
-
-class Loading {
- public:
-  Loading(Store& store, std::string_view branch, const LoadOptions& options)
-      : store_(store), branch_(branch), options_(options) {}
-
-  Status Take(const ImportLine& line) {
-    tl::expected<Json, LineFault> value = ReadObject(line);
-    if (!value) {
-      result_.faults.push_back(std::move(value).error());
-      return {};
-    }
-    Result<Record> record = RecordOf(*value, options_.tier);
-    if (!record) {
-      AddFault(line, record.error());
-      return {};
-    }
-    batch_.push_back({line, *std::move(record)});
-    return batch_.size() < kLinesTogether ? Status() : Flush();
-  }
-
-  Status Flush() {
-    LoadResult added;
-    const auto work = [&](BranchTransaction& session) -> Status {
-      added = {};
-      for (const auto& [line, record] : batch_) {
-        DOSSIER_RETURN_IF_ERROR(Add(session, line, record, &added));
-      }
-      return {};
-    };
-    if (!batch_.empty()) {
-      DOSSIER_RETURN_IF_ERROR(store_.Transact(branch_, options_.context, work));
-    }
-    batch_.clear();
-    result_.added += added.added;
-    result_.unchanged += added.unchanged;
-    result_.redacted += added.redacted;
-    std::ranges::move(added.faults, std::back_inserter(result_.faults));
-    return {};
-  }
-
-  LoadResult Finish() {
-    std::ranges::sort(result_.faults, {}, &LineFault::line);
-    return std::move(result_);
-  }
-
- private:
-  struct Waiting {
-    ImportLine line;
-    Record record;
-  };
-
-  void AddFault(const ImportLine& line, const Error& error) {
-    result_.faults.push_back({line.number, line.byte, error.message});
-  }
-
-  // A rejected line fails alone; a disk error ends the load.
-  static Status Add(BranchTransaction& session, const ImportLine& line, const Record& record,
-                    LoadResult* added) {
-    const Result<RecordWrite> written = session.Add(record);
-    if (written) {
-      ++(written->unchanged ? added->unchanged : added->added);
-      added->redacted += written->redacted;
-      return {};
-    }
-    const ErrorCode code = written.error().code;
-    if (code != ErrorCode::kInvalidArgument && code != ErrorCode::kNotFound) {
-      return tl::unexpected(written.error());
-    }
-    added->faults.push_back({line.number, line.byte, written.error().message});
-    return {};
-  }
-
-  Store& store_;
-  const std::string_view branch_;
-  const LoadOptions& options_;
-  std::vector<Waiting> batch_;
-  LoadResult result_;
-};
-
-}  // namespace
-
-Result<Record> ReadLoadLine(std::string_view line, Tier tier) {
-  const tl::expected<Json, LineFault> value = ReadObject({line, 1, 0});
-  if (!value) {
-    return MakeError(ErrorCode::kInvalidArgument, "byte {}: {}", value.error().byte,
-                     value.error().message);
-  }
-  return RecordOf(*value, tier);
-}
-
-Result<LoadResult> LoadLines(Store& store, std::string_view branch, std::string_view text,
-                             const LoadOptions& options) {
-  // Reports a missing branch before reading any line.
-  DOSSIER_RETURN_IF_ERROR(store.Snapshot(branch));
-  Loading loading(store, branch, options);
-  ImportReader lines(text);
-  for (auto line = lines.Next(); line; line = lines.Next()) {
-    DOSSIER_RETURN_IF_ERROR(loading.Take(*line));
-  }
-  DOSSIER_RETURN_IF_ERROR(loading.Flush());
-  return loading.Finish();
 }
 
 std::optional<ImportLine> ImportReader::Next() {

@@ -1,5 +1,9 @@
 #include "memory/transfer/transfer.h"
 
+#include <fmt/format.h>
+
+#include <chrono>
+
 #include "memory/records/connection.h"
 #include "testing/result_matchers.h"
 #include "testing/store_for_test.h"
@@ -260,6 +264,129 @@ TEST(TransferTest, ImportedRowsKeepTheRulesOfWrites) {  // MEM-5, MEM-9, MEM-52
   EXPECT_THAT(imported->faults[1].message, HasSubstr("record"));
   EXPECT_EQ(imported->redacted, 1);
   EXPECT_EQ(store->Check(CheckMode::kLook), std::vector<std::string>{});
+}
+
+// The lines of an export that somebody wrote by hand. Those of one write share a uid and a number.
+class HandMade {
+ public:
+  void Add(std::string_view type, Seq write, JsonObject fields) {
+    JsonObject line{{"type", type},
+                    {"uid", fmt::format("u{}", write)},
+                    {"seq", write},
+                    {"time", "2026-03-01T10:00:00Z"}};
+    for (const auto& [key, value] : fields) line[key] = value;
+    text += ToJson(line) + "\n";
+  }
+
+  std::string text =
+      fmt::format(R"({{"schema":"{}","store_id":"{}"}})", kExportSchema, std::string(32, 'c')) +
+      "\n" + R"({"type":"branch","uid":"u0","seq":0,"name":"root",)" +
+      R"("time":"2026-03-01T10:00:00Z"})" + "\n";
+};
+
+TEST(TransferTest, ARowThatFailsTakesTheBranchOfItsWriteWithIt) {
+  HandMade made;
+  made.Add("branch", 1, {{"name", "evil"}, {"parent", "root"}, {"fork_seq", 0}});
+  made.Add("record", 1, {{"branch", "evil"}, {"tier", "nope"}, {"text", "t"}});
+  made.Add("record", 2, {{"branch", "evil"}, {"tier", "archival"}, {"text", "planted"}});
+  made.Add("core", 3, {{"branch", "evil"}, {"key", "a"}, {"value", "planted"}});
+  TestStore store;
+  const auto imported = ImportLines(*store, made.text, {});
+  ASSERT_THAT(imported, Succeeds());
+  EXPECT_EQ(imported->added, 1);
+  EXPECT_EQ(imported->faults.size(), 3u);
+  EXPECT_EQ(store->Check(CheckMode::kLook), std::vector<std::string>{});
+  ASSERT_THAT(store->Fork("root", "fresh", {}), Succeeds());
+  EXPECT_EQ(store.Core("a", "fresh"), "none");
+  EXPECT_EQ(store.View("fresh").Records({})->size(), 0u);
+}
+
+TEST(TransferTest, WhatWasRenamedIsExportedAndImportedAgain) {  // 5.3
+  TestStore first, second({.new_store_id = std::string(32, 'b')}),
+      third({.new_store_id = std::string(32, 'c')}), fourth({.new_store_id = std::string(32, 'd')});
+  Fill(first);
+  Fill(second);
+  Fill(fourth);
+  ASSERT_THAT(ImportLines(*second, Export(first, kAll), {}), Succeeds());
+  const auto imported = ImportLines(*third, Export(second, kAll), {});
+  ASSERT_THAT(imported, Succeeds());
+  EXPECT_EQ(imported->faults.size(), 0u);
+  EXPECT_EQ(third.Core("k", "root@aaaaaaaa"), "later");
+  EXPECT_EQ(Shown(third), Shown(second));
+
+  ASSERT_THAT(ImportLines(*fourth, Export(first, kAll), {}), Succeeds());
+  const auto again = ImportLines(*second, Export(fourth, kAll), {});
+  ASSERT_THAT(again, Succeeds());
+  EXPECT_EQ(again->faults.size(), 0u);
+  EXPECT_EQ(second.Core("k", "root@dddddddd"), "later");
+}
+
+TEST(TransferTest, NamesOfAnotherStoreAreWithoutControlCharacters) {
+  TestStore store;
+  const std::string id = std::string(24, 'c');
+  for (const std::string& wrong : {"\\u001b[31m\\n" + id, id, std::string(32, 'X')}) {
+    EXPECT_THAT(
+        ImportLines(*store,
+                    fmt::format(R"({{"schema":"{}","store_id":"{}"}})", kExportSchema, wrong), {}),
+        FailsWith(ErrorCode::kDamaged, "32 hex digits"))
+        << wrong;
+  }
+  HandMade made;
+  int write = 0;
+  for (const std::string_view name : {"a@cccccccc\n", "a@\x1b[31mccc", "a@ccccccc", "@cccccccc"}) {
+    made.Add("branch", ++write, {{"name", name}, {"parent", "root"}, {"fork_seq", 0}});
+  }
+  EXPECT_EQ(ImportLines(*store, made.text, {})->faults.size(), 4u);
+}
+
+// What an export of a view left out is not made good by a later one of all, so a branch that begins
+// there would show something else than where it comes from.
+TEST(TransferTest, ABranchWhoseBeginningIsLostIsRefused) {  // MEM-3, MEM-T24
+  TestStore from;
+  ASSERT_THAT(from.Set("a", "0"), Succeeds());
+  ASSERT_THAT(from.Set("a", "1"), Succeeds());
+  ASSERT_THAT(from->Fork("root", "old", {}), Succeeds());
+  ASSERT_THAT(from.Set("a", "2"), Succeeds());
+  ASSERT_THAT(from->Fork("root", "new", {}), Succeeds());
+  const std::string all = Export(from, kAll);
+  TestStore to({.new_store_id = std::string(32, 'b')});
+  ASSERT_THAT(ImportLines(*to, Export(from), {}), Succeeds());
+  const auto imported = ImportLines(*to, all, {});
+  ASSERT_THAT(imported, Succeeds());
+  ASSERT_EQ(imported->faults.size(), 1u);
+  EXPECT_THAT(imported->faults[0].message,
+              HasSubstr("branch \"old\" is not imported: later writes"));
+  EXPECT_EQ(to.Core("a", "new"), "2");
+  EXPECT_EQ(to->Check(CheckMode::kLook), std::vector<std::string>{});
+}
+
+TEST(TransferTest, ABranchThatWouldShowLaterWritesIsRefused) {  // MEM-3, MEM-T24
+  TestStore from;
+  const auto first = from.Add({.text = "first"});
+  ASSERT_THAT(from->Fork("root", "n1", {}), Succeeds());
+  ASSERT_THAT(from.Add({.text = "second", .supersedes = first->id}), Succeeds());
+  TestStore to({.new_store_id = std::string(32, 'b')});
+  ASSERT_THAT(ImportLines(*to, Export(from), {}), Succeeds());
+  const auto imported = ImportLines(*to, Export(from, kAll), {});  // "first" comes behind "second"
+  ASSERT_THAT(imported, Succeeds());
+  ASSERT_EQ(imported->faults.size(), 1u);
+  EXPECT_THAT(imported->faults[0].message, HasSubstr("\"n1\" is not imported"));
+}
+
+TEST(TransferTest, ManyWritesOfOneKeyAreTakenInLinearTime) {
+  HandMade made;
+  constexpr Seq kWrites = 20'000;
+  for (Seq write = 1; write <= kWrites; ++write) {
+    made.Add("core", write,
+             {{"branch", "root"}, {"key", "k"}, {"value", fmt::format("{}", write)}});
+  }
+  TestStore store;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto imported = ImportLines(*store, made.text, {});
+  // Looking at all earlier rows of the key each time takes six times as long.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(6));
+  EXPECT_EQ(imported->added, kWrites + 1);
+  EXPECT_EQ(store.Core("k"), fmt::format("{}", kWrites));
 }
 
 }  // namespace

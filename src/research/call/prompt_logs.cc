@@ -1,11 +1,10 @@
 #include "research/call/prompt_logs.h"
 
-#include <fcntl.h>
-
 #include <map>
 
 #include "assembly/fit/prompt_log.h"
 #include "assembly/sources/fence.h"
+#include "base/files/append_file.h"
 #include "base/files/file.h"
 #include "base/text/redact.h"
 
@@ -160,8 +159,7 @@ Status PromptLogs::Append(std::string_view name, const JsonObject& line) {
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder));
   const std::string path = fmt::format("{}/{}", folder, name);
   const std::lock_guard lock(append_);
-  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!fd.valid()) return MakeErrnoError(errno, path);
+  DOSSIER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenForAppend(path, 0600));
   Json clean(line);
   RedactAll(clean);
   return WriteAll(fd.get(), ToJson(clean) + "\n");

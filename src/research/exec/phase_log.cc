@@ -1,11 +1,11 @@
 #include "research/exec/phase_log.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 
+#include "base/files/append_file.h"
 #include "base/files/file.h"
 #include "base/text/redact.h"
 #include "base/text/text.h"
@@ -27,8 +27,7 @@ bool IsUrlWord(std::string_view word) {
 
 Status AppendToFile(const std::string& path, std::string_view text) {
   DOSSIER_RETURN_IF_ERROR(MakeFolders(path.substr(0, path.rfind('/'))));
-  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (!file.valid()) return MakeErrnoError(errno, path);
+  DOSSIER_ASSIGN_OR_RETURN(const UniqueFd file, OpenForAppend(path, 0644));
   return WriteAll(file.get(), text);
 }
 

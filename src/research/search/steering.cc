@@ -1,13 +1,12 @@
 #include "research/search/steering.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "base/files/append_file.h"
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/ascii.h"
@@ -110,9 +109,7 @@ Status LeaveOrder(const std::string& folder, const SteerOrder& order) {
   SteerOrder clean = order;
   clean.text = Redact(order.text);
   const std::string path = PathOf(folder);
-  const UniqueFd file(open(
-      path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
-  if (!file.valid()) return MakeErrnoError(errno, path);
+  DOSSIER_ASSIGN_OR_RETURN(const UniqueFd file, OpenForAppend(path, 0644));
   return WriteAll(file.get(), ToJson(SteerJson(clean)) + "\n");
 }
 

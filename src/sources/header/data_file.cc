@@ -195,9 +195,14 @@ std::optional<char32_t> HexCode(std::string_view digits) {
 
 bool IsSurrogate(char32_t code) { return code >= 0xD800 && code <= 0xDFFF; }
 
-// Returns the text for a key that is not a text: `{[1 2] "x"}` has the key "[1,2]".
-std::string KeyText(const Json& key) {
-  return key.is_string() ? std::string(key.get_string()) : ToJson(key);
+// Returns the text for a key that is not a text: `{[1 2] "x"}` has the key "[1,2]". Errors:
+// kTooLong, as each level of maps that are keys of maps doubles the quotation marks in it.
+Result<std::string> KeyText(const Json& key) {
+  if (key.is_string()) return std::string(key.get_string());
+  constexpr std::size_t kMostBytes = 4096;
+  std::string text = ToJson(key);
+  if (text.size() <= kMostBytes) return text;
+  return MakeError(ErrorCode::kTooLong, "a key that is no text has more than {} bytes", kMostBytes);
 }
 
 class EdnReader {
@@ -345,7 +350,9 @@ class EdnReader {
       const std::size_t key_at = at_;
       auto key = ReadForm(depth + 1);
       if (!key) return key;
-      const std::string name = NormalKey(KeyText(*key));
+      const Result<std::string> text = KeyText(*key);
+      if (!text) return Fail(key_at, text.error().message);
+      const std::string name = NormalKey(*text);
       DOSSIER_ASSIGN_OR_RETURN(const bool value_follows, NextInside(open, '}', depth));
       if (!value_follows) return Fail(key_at, fmt::format("key {} has no value", name));
       auto value = ReadStep(name, key_at, depth + 1);

@@ -123,6 +123,10 @@ TEST(EdnTest, DepthAndSizeHaveLimits) {
   EXPECT_THAT(ParseEdn(tags + "1", "x.edn"), FailsWith(ErrorCode::kConfig, "deeper than 64"));
   EXPECT_THAT(ParseEdn(std::string(kMaxEdnBytes + 1, ' '), "x.edn"),
               FailsWith(ErrorCode::kConfig, "16 MiB"));
+  // Each level would double the text of a key.
+  std::string keys = "{\"a\" 1}";
+  for (int i = 0; i < 16; ++i) keys = "{" + keys + " 1}";
+  EXPECT_THAT(ParseEdn(keys, "x.edn"), FailsWith(ErrorCode::kConfig, "more than 4096 bytes"));
 }
 
 // Writes a value as EDN in one of several equivalent ways.

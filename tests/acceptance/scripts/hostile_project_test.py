@@ -148,6 +148,19 @@ class Keys(Project):
         (folder / "memory.sqlite").symlink_to(planted)
         self.assertIn("is a link", self.refused("memory", "get", "a"))
 
+    def test_a_log_of_memory_that_leads_elsewhere(self):  # FLT-88
+        victim = self.home / "victim"
+        victim.write_text("mine\n")
+        (self.project / ".dossier").mkdir()
+        self.assertEqual(self.dossier("memory", "init")[0], 0)
+        log = self.project / ".dossier/memory/memory_calls.jsonl"
+        log.unlink(missing_ok=True)
+        log.symlink_to(victim)
+        for words in (["memory", "set", "a", "$(touch x)"],
+                      ["chat", "--no-save", "--memory", *self.script(["fine"]), "q"]):
+            self.assertIn("is a link", self.refused(*words))
+        self.assertEqual(victim.read_text(), "mine\n")
+
 
 class Questions(Project):
     def test_trust_shows_the_whole_file_and_asks(self):  # FLT-133
