@@ -195,6 +195,10 @@ std::optional<char32_t> HexCode(std::string_view digits) {
 
 bool IsSurrogate(char32_t code) { return code >= 0xD800 && code <= 0xDFFF; }
 
+// A key that is no text may have this many bytes as JSON. A map as a key of a map as a key …
+// doubles its text with each level, as each escapes the quotes of the one inside it.
+constexpr std::size_t kMaxFormKey = 1024;
+
 // Returns the text for a key that is not a text: `{[1 2] "x"}` has the key "[1,2]".
 std::string KeyText(const Json& key) {
   return key.is_string() ? std::string(key.get_string()) : ToJson(key);
@@ -345,7 +349,12 @@ class EdnReader {
       const std::size_t key_at = at_;
       auto key = ReadForm(depth + 1);
       if (!key) return key;
-      const std::string name = NormalKey(KeyText(*key));
+      const std::string text = KeyText(*key);
+      if (!key->is_string() && text.size() > kMaxFormKey) {
+        return Fail(key_at, fmt::format("a key that is no text has more than {} bytes as JSON",
+                                        GroupDigits(kMaxFormKey)));
+      }
+      const std::string name = NormalKey(text);
       DOSSIER_ASSIGN_OR_RETURN(const bool value_follows, NextInside(open, '}', depth));
       if (!value_follows) return Fail(key_at, fmt::format("key {} has no value", name));
       auto value = ReadStep(name, key_at, depth + 1);
