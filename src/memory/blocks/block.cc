@@ -118,7 +118,7 @@ bool UpdateBlock::Reads() const {
 }
 
 UpdateBlock CheckBlock(std::vector<std::pair<std::string, Json>> members,
-                       const std::vector<std::string>& repeated) {
+                       const RepeatedNames& repeated) {
   UpdateBlock block;
   WrittenTable written;
   for (auto& [name, value] : members) {
@@ -130,9 +130,13 @@ UpdateBlock CheckBlock(std::vector<std::pair<std::string, Json>> members,
       block.input[name] = std::move(value);
     }
   }
-  for (const std::string& path : repeated) {
+  for (const std::string& path : repeated.paths) {
     block.warnings.push_back(
         {"duplicate_key", fmt::format("{} stands twice; the later one holds", path)});
+  }
+  if (repeated.more > 0) {
+    block.warnings.push_back(
+        {"duplicate_key", fmt::format("{} more names stand twice", GroupDigits(repeated.more))});
   }
   for (const MemoryOperation& operation : kOperations) {
     Written& found = written[static_cast<std::size_t>(operation.id)];

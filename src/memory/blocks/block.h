@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/json/json.h"
+#include "memory/blocks/block_json.h"
 #include "memory/consolidate/summarizer.h"
 #include "memory/records/operations.h"
 #include "memory/records/types.h"
@@ -100,9 +101,8 @@ struct UpdateBlock {
   bool Reads() const;
 };
 
-// `repeated` holds the paths of names that occur twice in one object.
 UpdateBlock CheckBlock(std::vector<std::pair<std::string, Json>> members,
-                       const std::vector<std::string>& repeated);
+                       const RepeatedNames& repeated);
 
 // Checks the value of one operation of a block. Used only by block.cc.
 //

@@ -11,6 +11,8 @@ namespace dossier::memory {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;
+constexpr std::size_t kMaxRepeated = 20;    // paths
+constexpr std::size_t kMaxNameInPath = 80;  // code points
 
 // Returns what was expected where a step failed.
 std::string_view Expected(const JsonLexer& lexer) {
@@ -128,9 +130,15 @@ class JsonChecker {
   }
 
   void NoteRepeated() {
+    if (read_.repeated.paths.size() == kMaxRepeated) {
+      ++read_.repeated.more;
+      return;
+    }
     std::string path = "$";
-    for (const std::string& name : path_) path += "." + name;
-    read_.repeated.push_back(std::move(path));
+    for (const std::string& name : path_) {
+      path.append(".").append(utf8::Prefix(name, kMaxNameInPath));
+    }
+    read_.repeated.paths.push_back(std::move(path));
   }
 
   bool Keep(const std::string& name, std::size_t start) {

@@ -25,10 +25,16 @@ struct BlockFault {
   std::string expected;    // "',' or '}'"
 };
 
+// Names that occur twice in one object. A model's reply can repeat one thousands of times.
+struct RepeatedNames {
+  std::vector<std::string> paths;  // the first 20, "$.core_set.a"; of each name 80 code points
+  std::size_t more = 0;
+};
+
 struct BlockJson {
   std::optional<BlockFault> fault;                    // if set, there are no members
   std::vector<std::pair<std::string, Json>> members;  // of the object, in text order
-  std::vector<std::string> repeated;  // paths of names that occur twice, "$.core_set.a"
+  RepeatedNames repeated;
 };
 
 // `text` is one JSON object, or only white space (no members). The depth is at most 64.

@@ -53,7 +53,18 @@ TEST(BlockJsonTest, KeepsMembersInTheOrderOfTheTextAndRepeatedOnes) {  // MEM-21
   EXPECT_EQ(read.members[0].first, "b");
   EXPECT_EQ(ToJson(read.members[1].second), "\"é\"");
   EXPECT_EQ(ToJson(read.members[2].second), "3");
-  EXPECT_EQ(read.repeated, (std::vector<std::string>{"$.b.x", "$.b"}));
+  EXPECT_EQ(read.repeated.paths, (std::vector<std::string>{"$.b.x", "$.b"}));
+}
+
+// 160 KB of a reply took more than a gigabyte: each path held the long name.
+TEST(BlockJsonTest, RepeatedNamesTakeLittleMemory) {  // MEM-21
+  std::string text = "{\"" + std::string(60'000, 'n') + "\": {\"\": 1";
+  for (int i = 0; i < 20'000; ++i) text += ",\"\":1";
+  const BlockJson read = ReadBlockJson(text + "}}");
+  ASSERT_FALSE(read.fault);
+  ASSERT_EQ(read.repeated.paths.size(), 20U);
+  EXPECT_EQ(read.repeated.paths.back(), "$." + std::string(80, 'n') + ".");
+  EXPECT_EQ(read.repeated.more, 19'980U);
 }
 
 TEST(BlockJsonTest, NothingIsAnEmptyBlock) {  // MEM-22
