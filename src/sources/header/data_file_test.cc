@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "base/random.h"
 #include "testing/result_matchers.h"
 
@@ -205,6 +207,19 @@ TEST(DataFileTest, ThreeNotationsGiveOneForm) {  // A12
   }
 }
 
+// Each key was compared with all before it: more than a minute here.
+TEST(DataFileTest, AMapMayHaveManyKeys) {
+  std::string text;
+  for (int i = 0; i < 80'000; ++i) text += fmt::format("k{}: 1\n", i);
+  const auto begun = std::chrono::steady_clock::now();
+  const auto data = ParseData(text, "a.yaml");
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->value.as_object().size(), 80'000u);
+  EXPECT_THAT(ParseData(text + "k7: 2\n", "a.yaml"),
+              FailsWith(ErrorCode::kConfig, "a.yaml:80001:1: duplicate key k7 (first on line 8)"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(15));
+}
+
 TEST(DataFileTest, BrokenFilesAreNamedWithTheirPlace) {
   EXPECT_THAT(ParseData("{\n  \"a\": }", "a.json"), FailsWith(ErrorCode::kConfig, "a.json:2:"));
   EXPECT_THAT(ParseData("a: [", "a.yaml"), FailsWith(ErrorCode::kConfig, "a.yaml:"));
@@ -213,6 +228,16 @@ TEST(DataFileTest, BrokenFilesAreNamedWithTheirPlace) {
               FailsWith(ErrorCode::kConfig, "duplicate key a_b"));
   EXPECT_THAT(ParseData("x", "a.txt"), FailsWith(ErrorCode::kConfig, ".edn, .yaml"));
   EXPECT_THAT(ReadDataFile("/", "no/such.edn"), FailsWith(ErrorCode::kConfig, "no such file"));
+}
+
+// Each level of a map as a key doubled its text: 34 of them filled 4 GB.
+TEST(EdnTest, AMapAsAKeyStaysSmall) {
+  std::string text = "{\"a\" 1}";
+  for (int level = 0; level < 3; ++level) text = "{" + text + " 1}";
+  EXPECT_TRUE(ParseEdn(text, "x.edn"));
+  for (int level = 0; level < 21; ++level) text = "{" + text + " 1}";
+  EXPECT_THAT(ParseEdn(text, "x.edn"),
+              FailsWith(ErrorCode::kConfig, "a key that is no text has more than 1,024 bytes"));
 }
 
 TEST(EdnTest, ManyWarningsAreCounted) {
