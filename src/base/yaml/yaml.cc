@@ -88,6 +88,7 @@ class TreeBuilder final : public YAML::EventHandler {
     YamlNode node;
     YAML::anchor_t anchor;
     YAML::Mark mark;
+    std::map<std::string, int> keys;  // with their lines
     bool has_key = false;
     std::string key;
     int key_line = 1, key_column = 1;
@@ -135,11 +136,10 @@ class TreeBuilder final : public YAML::EventHandler {
 
   static void TakeKey(Frame* parent, const YamlNode& node, const YAML::Mark& mark) {
     if (node.kind != YamlNode::Kind::kScalar) throw Refused{mark, "a key must be a plain word"};
-    for (const YamlEntry& entry : parent->node.entries) {
-      if (entry.key == node.scalar) {
-        throw Refused{mark,
-                      fmt::format("duplicate key {} (first on line {})", node.scalar, entry.line)};
-      }
+    const auto [first, added] = parent->keys.emplace(node.scalar, node.line);
+    if (!added) {
+      throw Refused{mark,
+                    fmt::format("duplicate key {} (first on line {})", node.scalar, first->second)};
     }
     parent->has_key = true;
     parent->key = node.scalar;

@@ -73,14 +73,16 @@ class Reading {
 
 }  // namespace
 
-Result<std::uint64_t> CountSecrets(const ByteSource& source, const CancelToken& cancel) {
+Result<std::uint64_t> CountSecrets(const ByteSource& source, const CancelToken& cancel,
+                                   std::uint64_t max_scan) {
   DOSSIER_ASSIGN_OR_RETURN(TextStreamOptions options, OptionsFor(source, cancel));
   TextStream stream(source, std::move(options));
   RedactStream redact;
-  while (true) {
+  for (std::uint64_t scanned = 0; scanned < max_scan;) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string_view block, stream.Next());
     if (block.empty()) break;
     redact.Add(block);
+    scanned += block.size();
   }
   redact.Finish();
   return redact.found();

@@ -11,6 +11,7 @@
 #define DOSSIER_INSPECT_TEXT_REDACTED_SOURCE_H_
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "base/cancel.h"
@@ -19,8 +20,11 @@
 
 namespace dossier::inspect {
 
-// Returns how many secrets base/text/redact.h finds in the whole source. Errors: kIo, kCancelled.
-Result<std::uint64_t> CountSecrets(const ByteSource& source, const CancelToken& cancel);
+// Returns how many secrets base/text/redact.h finds in the whole source, or in about its first
+// `max_scan` bytes of text. Errors: kIo, kCancelled.
+Result<std::uint64_t> CountSecrets(
+    const ByteSource& source, const CancelToken& cancel,
+    std::uint64_t max_scan = std::numeric_limits<std::uint64_t>::max());
 
 // Reads `source` again, with "[redacted:KIND]" in place of each secret. Its size is not known.
 std::unique_ptr<ByteSource> RedactedSource(std::unique_ptr<ByteSource> source,

@@ -60,7 +60,7 @@ struct CommandNotes {
   std::uint64_t escaped_lines = 0;     // lines like our markers, escaped when rendered
   std::uint64_t invalid_bytes = 0;     // sequences of invalid UTF-8, and NULs
   std::uint64_t terminal_escapes = 0;  // number removed
-  std::uint64_t cut_bytes = 0;         // omitted because of max_output
+  std::uint64_t cut_bytes = 0;         // omitted because of max_output, or dropped (see sha256)
   bool left_background = false;        // a successful command left children running
   bool survivors = false;              // some children could not be killed
   bool phase_deadline = false;         // the deadline of all commands together expired
@@ -76,7 +76,7 @@ struct CommandResult {
   std::chrono::milliseconds took{0};
   std::uint64_t bytes = 0;  // of the whole output: stdout and, if it is not blank, LF and stderr
   std::uint64_t kept = 0;   // bytes in `text`
-  std::string sha256;       // of the whole output
+  std::string sha256;       // of the whole output; of stderr the first 64 MiB, the rest is dropped
   std::string text;         // cleaned and truncated; empty if there was no output
   std::string error;        // "Command exited with code 2"; empty for kOk
   CommandNotes notes;

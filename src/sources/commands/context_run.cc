@@ -88,6 +88,7 @@ class CommandOutput {
   Sha256 hash_;
   std::uint64_t bytes_ = 0;
   Spool err_;
+  std::uint64_t err_bytes_ = 0;  // also those that are dropped
   bool err_blank_ = true;
   std::optional<store::ContentWriter> writer_;
 };
@@ -142,6 +143,8 @@ class RunningCommand {
 };
 
 constexpr std::size_t kMaxMemory = 64 << 10;
+// stderr waits on disk until the command ends, so a runaway program could fill it.
+constexpr std::uint64_t kMaxErr = 64 << 20;
 
 // How long output is read after the program has ended, since a child may still hold the pipes.
 constexpr Millis kDrain{100};
@@ -217,7 +220,9 @@ Status CommandOutput::AddOut(std::string_view bytes) { return Take(bytes); }
 
 Status CommandOutput::AddErr(std::string_view bytes) {
   err_blank_ = err_blank_ && TrimSpace(bytes).empty();
-  return err_.Add(bytes);
+  const std::uint64_t room = kMaxErr - std::min(kMaxErr, err_bytes_);
+  err_bytes_ += bytes.size();
+  return err_.Add(bytes.substr(0, room));
 }
 
 Status CommandOutput::Finish(CommandResult* result) && {
@@ -226,17 +231,18 @@ Status CommandOutput::Finish(CommandResult* result) && {
     DOSSIER_RETURN_IF_ERROR(Take("\n"));
     DOSSIER_RETURN_IF_ERROR(
         err_.ForEachBlock([this](std::string_view block) { return Take(block); }));
+    if (err_bytes_ > kMaxErr) result->notes.cut_bytes = err_bytes_ - kMaxErr;
   }
   if (writer_) {
     DOSSIER_ASSIGN_OR_RETURN(const store::StoredBody body, std::move(*writer_).Finish());
     result->notes.stored = body.sha256;
   }
   CommandText::Kept kept = std::move(text_).Finish(assembly::MarkerName(command_.name));
-  result->bytes = bytes_;
+  result->bytes = bytes_ + result->notes.cut_bytes;
   result->sha256 = hash_.Hex();
   result->text = std::move(kept.text);
   result->kept = result->text.size();
-  result->notes.cut_bytes = kept.cut_bytes;
+  result->notes.cut_bytes += kept.cut_bytes;
   result->notes.invalid_bytes = kept.invalid;
   result->notes.terminal_escapes = kept.escapes;
   // Escaping adds one byte to each escaped line.

@@ -217,6 +217,18 @@ TEST_F(ContextRunTest, HashAndBytesAreOfTheWholeOutput) {  // CON-23
   EXPECT_EQ(RunOne(Shell("echo err >&2")).text, "err");
 }
 
+TEST_F(ContextRunTest, EndlessErrorsDoNotFillTheDisk) {  // CON-23
+  const std::uint64_t given = 70'000'000, most = 64 << 20;
+  ContextCommand command = Shell(fmt::format("yes | head -c {} >&2", given));
+  command.timeout = Millis(600'000);  // a busy machine is no failure
+  const CommandResult result = RunOne(command, {.deadline = Millis(600'000)});
+  EXPECT_EQ(result.bytes, given + 1);  // LF in front of stderr
+  std::string kept = "\n";
+  while (kept.size() < most + 1) kept += "y\n";
+  EXPECT_EQ(result.sha256, Sha256Hex(std::string_view(kept).substr(0, most + 1)));
+  EXPECT_GT(result.notes.cut_bytes, given - most);
+}
+
 TEST_F(ContextRunTest, TheWholeOutputIsKeptWhereAsked) {  // CON-23
   const auto store = store::ContentStore::Open(Path("store"));
   ASSERT_TRUE(store);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "base/random.h"
 #include "testing/result_matchers.h"
 
@@ -207,6 +209,19 @@ TEST(DataFileTest, ThreeNotationsGiveOneForm) {  // A12
     ASSERT_TRUE(*data) << (*data).error().message;
     EXPECT_EQ(ToJson((*data)->value), kJson);
   }
+}
+
+// Each key was compared with all before it: more than a minute here.
+TEST(DataFileTest, AMapMayHaveManyKeys) {
+  std::string text;
+  for (int i = 0; i < 80'000; ++i) text += fmt::format("k{}: 1\n", i);
+  const auto begun = std::chrono::steady_clock::now();
+  const auto data = ParseData(text, "a.yaml");
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->value.as_object().size(), 80'000u);
+  EXPECT_THAT(ParseData(text + "k7: 2\n", "a.yaml"),
+              FailsWith(ErrorCode::kConfig, "a.yaml:80001:1: duplicate key k7 (first on line 8)"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(15));
 }
 
 TEST(DataFileTest, BrokenFilesAreNamedWithTheirPlace) {

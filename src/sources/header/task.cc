@@ -208,6 +208,10 @@ class Loader {
 
   Result<TaskList> Take() {
     DOSSIER_RETURN_IF_ERROR(TellTaskProblems(std::move(problems_)));
+    if (wrong_priorities_ > kMaxTaskProblems) {
+      list_.warnings.push_back(fmt::format("{} more priorities are no whole number",
+                                           GroupDigits(wrong_priorities_ - kMaxTaskProblems)));
+    }
     return std::move(list_);
   }
 
@@ -235,9 +239,11 @@ class Loader {
 
   enum class From { kList, kQueue };
 
-  // `where` names the task in messages; its id is added if it has one.
+  // `where` names the task in messages; its id is added if it has one. A place in a file is found
+  // by reading the file again, so only those are looked for that will be reported.
   void Add(const Json& item, const DataPlace& at, std::string where, const std::string& default_id,
            From from = From::kList) {
+    if (problems_.size() > kMaxTaskProblems) return;
     if (const Json* id = Find(item, "id"); id && (id->is_string() || id->is_int64())) {
       where = fmt::format("{} ({})", where.empty() ? "task" : where, Shown(IdText(*id)));
     }
@@ -248,7 +254,7 @@ class Loader {
       problems_.push_back(read.error().message);
       return;
     }
-    if (!draft.problem.empty()) {
+    if (!draft.problem.empty() && ++wrong_priorities_ <= kMaxTaskProblems) {
       list_.warnings.push_back(
           fmt::format("{}: {}", PlaceText(&at, where, "priority"), draft.problem));
     }
@@ -279,6 +285,7 @@ class Loader {
   const std::string& notes_;
   TaskList list_;
   std::vector<std::string> problems_;
+  std::size_t wrong_priorities_ = 0;
   std::map<std::string, std::string> files_;  // by id
 };
 

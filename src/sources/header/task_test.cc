@@ -168,6 +168,26 @@ TEST_F(TaskFilesTest, AllThatIsWrongIsToldAtOnceInEachForm) {
   EXPECT_THAT(Load(), FailsWith(ErrorCode::kConfig, "tasks/pending/q.edn:2:2: unknown key after"));
 }
 
+// The place of each was looked for in the whole file: 20 s here.
+TEST_F(TaskFilesTest, OnlyTheFirstPlacesAreLookedFor) {
+  std::string wrong_priorities = "[", unnamed = "[";
+  for (int i = 0; i < 3'000; ++i) {
+    wrong_priorities += fmt::format("{{:id {} :summary s :priority high}}\n", i);
+    unnamed += "{:summary s}\n";
+  }
+  Write("a.edn", wrong_priorities + "]");
+  Write("b.edn", unnamed + "]");
+  const auto begun = std::chrono::steady_clock::now();
+  const auto list = Load({"a.edn"});
+  ASSERT_THAT(list, Succeeds());
+  ASSERT_EQ(list->warnings.size(), kMaxTaskProblems + 1);
+  EXPECT_EQ(list->warnings.back(), "2,980 more priorities are no whole number");
+  EXPECT_THAT(Load({"b.edn"}), FailsWith(ErrorCode::kConfig,
+                                         "b.edn:20:1: task 20: has no id, a "
+                                         "name of its own\nand more"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+}
+
 TEST_F(TaskFilesTest, TwoDefaultListsAreRefusedByName) {  // REP-30
   Write("config/tasks.edn", "[]");
   Write("config/tasks.json", "[]");

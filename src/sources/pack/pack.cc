@@ -476,7 +476,8 @@ std::string SecretLines(const PackedFiles& packed) {
       if (!shown && !left_out) continue;
       if (shown) ++count;
       if (lines.size() < kMostSecretLines) {
-        lines += fmt::format("  {}:{} {}{}\n", PathForText(file.path), secret.line, secret.kind,
+        const std::string line = secret.line > 0 ? fmt::format(":{}", secret.line) : "";
+        lines += fmt::format("  {}{} {}{}\n", PathForText(file.path), line, secret.kind,
                              shown ? "" : " (file left out)");
       }
     }
@@ -498,7 +499,10 @@ Json FileJson(const PackedFile& file) {
   if (!file.secrets.empty()) {
     JsonArray secrets;
     for (const PackedSecret& secret : file.secrets) {
-      secrets.push_back(JsonObject{{"line", secret.line}, {"kind", secret.kind}});
+      JsonObject entry;
+      if (secret.line > 0) entry["line"] = secret.line;
+      entry["kind"] = secret.kind;
+      secrets.push_back(std::move(entry));
     }
     json["secrets"] = std::move(secrets);
   }

@@ -74,7 +74,7 @@ std::string_view LeftOutName(LeftOut why);  // "binary", "budget", …
 
 // A secret value that was removed.
 struct PackedSecret {
-  std::size_t line = 1;  // line number in the file
+  std::size_t line = 1;  // line number in the file; 0 in a description, behind the first 1 MiB
   std::string kind;      // as in [redacted:KIND]
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "inspect/containers/binary_marks.h"
 #include "inspect/describe/describe.h"
 #include "inspect/description/hint.h"
+#include "inspect/text/redacted_source.h"
 #include "sources/pack/pack.h"
 
 namespace dossier::sources {
@@ -354,11 +356,50 @@ class FilePacker {
     const auto about = inspect::Describe(**source, {.max_scan = kMaxScan, .threads = 1}, {});
     if (!about) return LeaveOut(LeftOut::kUnreadable, about.error().message);
     if (about->format == inspect::Format::kBinary) return LeaveOut(LeftOut::kBinary, "");
+    const std::string text = utf8::Sanitize(inspect::RenderHint(*about, {.variable = "file"}));
+    if (options_.secrets != SecretPolicy::kAllow) {
+      const Result<bool> hides = HidesDescribed(**source, text);
+      if (!hides) return LeaveOut(LeftOut::kUnreadable, hides.error().message);
+      if (*hides) return LeaveOut(LeftOut::kSecretFound, "");
+    }
     packed_.why = LeftOut::kLarge;
-    packed_.full = RenderFile({options_.format, shown_, "description"},
-                              utf8::Sanitize(inspect::RenderHint(*about, {.variable = "file"})));
+    packed_.full = RenderFile({options_.format, shown_, "description"}, text);
     packed_.full_tokens = Count(packed_.full);
     return std::move(packed_);
+  }
+
+  // Lists the secrets that are redacted in `description`. Returns true if the file must be left
+  // out.
+  Result<bool> HidesDescribed(const inspect::ByteSource& source, std::string_view description) {
+    std::string head(kMaxWhole, '\0');
+    DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, source.ReadAt(0, std::span(head)));
+    head.resize(got);
+    ListRedactions(head, description);
+    if (file_.named) return false;
+    if (IsSecretText(head)) return true;
+    if (options_.secrets != SecretPolicy::kExclude) return false;
+    if (!packed_.secrets.empty()) return true;
+    DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t found,
+                             inspect::CountSecrets(source, {}, kMaxScan));
+    return found > 0;
+  }
+
+  // `head` begins the file; what was redacted behind it has no line.
+  void ListRedactions(std::string_view head, std::string_view description) {
+    constexpr std::string_view kMark = "[redacted:";
+    const std::vector<Secret> found = FindSecrets(head);
+    const std::vector<std::size_t> lines = LinesOf(head, found);
+    std::map<std::string_view, std::size_t> next;  // by kind: which of `found` to list next
+    for (std::size_t at = description.find(kMark); at != std::string_view::npos;
+         at = description.find(kMark, at + 1)) {
+      const std::string_view mark = description.substr(at, description.find(']', at) - at);
+      if (head.find(mark) != std::string_view::npos) continue;  // as it is in the file
+      const std::string_view kind = mark.substr(kMark.size());
+      std::size_t& i = next[kind];
+      while (i < found.size() && found[i].kind != kind) ++i;
+      packed_.secrets.push_back({i < found.size() ? lines[i++] : 0, std::string(kind)});
+    }
+    std::ranges::stable_sort(packed_.secrets, {}, &PackedSecret::line);
   }
 
   PackedFile Show(std::string text) {

@@ -236,6 +236,28 @@ TEST_F(PackTest, SecretsAreRedactedOrLeftOut) {  // ASM-115
   EXPECT_THAT(Packed(options).Text(), HasSubstr("A=1"));
 }
 
+TEST_F(PackTest, SecretsOfDescribedFilesAreListedOrLeftOut) {  // ASM-115
+  const std::string key = "ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5";
+  std::string rows, words;
+  while (rows.size() < (66 << 10)) rows += "{\"id\": 1, \"note\": \"one of many\"}\n";
+  while (words.size() < (1100 << 10)) words += "one of many words\n";
+  Write("a.jsonl", "{\"id\": 1, \"note\": \"" + key + "\"}\n" + rows);
+  Write("deep.txt", words + key + "\n");  // not in the sample
+  Write("marked.txt", "it was [redacted:github_token]\n" + words);
+  PackOptions options = Options();
+  const PackedFiles redacted = Packed(options);
+  EXPECT_THAT(redacted.Text(),
+              ::testing::AllOf(HasSubstr("[redacted:github_token]"), Not(HasSubstr(key))));
+  EXPECT_THAT(PackTable(redacted, {}, "chars"), HasSubstr("  a.jsonl:1 github_token\n"));
+  EXPECT_TRUE(FileAt(redacted, "deep.txt").secrets.empty());
+  EXPECT_TRUE(FileAt(redacted, "marked.txt").secrets.empty());
+  options.secrets = SecretPolicy::kExclude;
+  const PackedFiles left = Packed(options);
+  EXPECT_EQ(FileAt(left, "a.jsonl").why, LeftOut::kSecretFound);
+  EXPECT_EQ(FileAt(left, "deep.txt").why, LeftOut::kSecretFound);
+  EXPECT_EQ(FileAt(left, "marked.txt").why, LeftOut::kLarge);
+}
+
 TEST_F(PackTest, HiddenFilesAndRepositoriesInsideComeOnRequest) {  // ASM-117
   Write("a", "1");
   Write(".hidden", "2");

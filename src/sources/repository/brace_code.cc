@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "base/text/ascii.h"
@@ -137,9 +138,10 @@ class BraceReader {
   }
 
   bool SkipRaw() {
-    const std::size_t open = text_.find('(', at_);
-    if (open == std::string_view::npos || open - at_ > 18) return SkipString('"', true);
-    const std::string close = ")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"";
+    const std::size_t size = text_.substr(at_, 19).find('(');  // the standard allows 16 between
+    if (size == std::string_view::npos) return SkipString('"', true);
+    const std::size_t open = at_ + size;
+    const std::string close = ")" + std::string(text_.substr(at_ + 1, size - 1)) + "\"";
     const std::size_t found = text_.find(close, open);
     at_ = found == std::string_view::npos ? text_.size() : found + close.size();
     return true;
@@ -157,7 +159,7 @@ class BraceReader {
     const std::size_t end = std::min(at_, text_.size());
     at_ = std::min(at_ + 1, text_.size());
     last_string_ = text_.substr(start + 1, end - start - 1);
-    started_ = true;
+    StartHead();
     if (stack_.empty() && parens_ > 0 && language_ == Language::kGo && HeadStarts("import")) {
       facts_->imports.emplace_back(last_string_);
     }
@@ -175,7 +177,7 @@ class BraceReader {
     if (close == std::string_view::npos || close - from > 12) return false;
     if (language_ == Language::kRust && close - from > 4 && text_[from] != '\\') return false;
     at_ = close + 1;
-    started_ = true;
+    StartHead();
     return true;
   }
 
@@ -243,9 +245,12 @@ class BraceReader {
   }
 
   // Only Go and JavaScript end statements at line ends.
-  bool EndsAtLine() const {
+  bool EndsAtLine() {
     if (language_ != Language::kGo && language_ != Language::kScript) return false;
     if (!started_) return false;
+    // A blank line changes nothing; looking behind all of them for each takes quadratic time.
+    const std::size_t last = std::exchange(line_end_, at_);
+    if (last > start_ && TrimSpace(text_.substr(last, at_ - last)).empty()) return false;
     const std::string_view head = TrimSpace(Head());
     return !head.empty() &&
            std::string_view(",=+-|&(<:?.").find(head.back()) == std::string_view::npos;
@@ -260,16 +265,24 @@ class BraceReader {
   void Restart(std::size_t at) {
     start_ = at;
     started_ = false;
+    lists_names_ = false;
+  }
+
+  // A literal can begin a head.
+  void StartHead() {
+    if (!started_) start_ = text_.find_first_not_of(" \t\r\n\f\v", start_);
+    started_ = true;
   }
 
   void OpenBrace() {
-    if (!InOutline() || parens_ > 0) {
+    if (!InOutline() || parens_ > 0 || lists_names_) {
       HideBrace();
       return;
     }
     const std::string_view head = TrimSpace(Head());
     const Words words = WordsOf(head);
     if (ListsNames(head, words)) {
+      lists_names_ = head != "export";
       HideBrace();
       return;
     }
@@ -422,7 +435,9 @@ class BraceReader {
   const std::string_view text_;
   CodeFacts* facts_;
   std::size_t at_ = 0, start_ = 0;
-  bool started_ = false;  // the head of a declaration has begun, at start_
+  std::size_t line_end_ = 0;  // the last one that EndsAtLine saw
+  bool started_ = false;      // the head of a declaration has begun, at start_
+  bool lists_names_ = false;  // in all braces of this head: they need not read it again
   int parens_ = 0, bodies_ = 0, containers_ = 0;
   std::vector<Level> stack_;
   std::vector<int> braces_in_parens_;  // open parentheses around each hidden brace

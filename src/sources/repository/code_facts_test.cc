@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <utility>
+
 #include "base/random.h"
 #include "base/text/text.h"
 
@@ -96,6 +99,29 @@ TEST(CodeFactsTest, AnyBytesAreReadToTheEnd) {
     }
     Outline(text, facts);
   }
+}
+
+// Each of these took minutes: what was read before was looked through again for each brace, blank
+// line, colon or quote.
+TEST(CodeFactsTest, TheTimeGrowsWithTheText) {
+  const auto repeated = [](std::string_view text, std::size_t bytes) {
+    std::string all;
+    while (all.size() < bytes) all += text;
+    return all;
+  };
+  constexpr std::size_t kHalf = 512 << 10;
+  const std::string blanks(kHalf, ' ');
+  const std::pair<Language, std::string> kCases[] = {
+      {Language::kScript, "import " + repeated("{}", 2 * kHalf)},
+      {Language::kScript, repeated("<", kHalf) + "import " + repeated("{}", kHalf)},
+      {Language::kGo, "a," + repeated("\n", 2 * kHalf)},
+      {Language::kScript, blanks + "'a'" + repeated("b,\n", kHalf)},
+      {Language::kCpp, blanks + "'a'" + repeated(":", kHalf)},
+      {Language::kCpp, repeated("R\"", 2 * kHalf)},
+  };
+  const auto begun = std::chrono::steady_clock::now();
+  for (const auto& [language, text] : kCases) ReadCode(language, text);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
 }
 
 TEST(ImportGraphTest, AnImportIsTheFileThatEndsLikeIt) {
