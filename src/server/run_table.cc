@@ -298,25 +298,33 @@ Result<RunTable::HeldSums> RunTable::HoldSums(const AskWish& wish, const AskEsti
                                               const CancelToken& cancel, PreparedAsk* prepared) {
   HeldSums held;
   const double least = estimate.usd[0].value_or(0);
-  DOSSIER_ASSIGN_OR_RETURN(held.of_day, budget_.Hold(prepared->most_usd, cancel));
-  if (held.of_day && (*held.of_day <= 0 || least > *held.of_day)) {
+  std::optional<double> most = prepared->most_usd;
+  // The caller's first: by default that is a part of a day, and else this run would hold all of
+  // the server's.
+  if (wish.purse) {
+    DOSSIER_ASSIGN_OR_RETURN(most, wish.purse->Hold(most, cancel));
+    held.of_caller = most;
+  }
+  const auto give_back = [&] {
+    if (wish.purse) wish.purse->budget->Settle(held.of_caller, 0);
     budget_.Settle(held.of_day, 0);
+  };
+  if (held.of_caller && least > *held.of_caller) {
+    give_back();
+    return MakeError(ErrorCode::kLimit,
+                     "this key may spend ${:.4f} on it and it needs more: {}; nothing was sent",
+                     *held.of_caller, estimate.ToText());
+  }
+  const auto of_day = budget_.Hold(most, cancel);
+  if (of_day) held.of_day = *of_day;
+  if (!of_day || (held.of_day && (*held.of_day <= 0 || least > *held.of_day))) {
+    give_back();
+    if (!of_day) return tl::unexpected(of_day.error());
     return MakeError(ErrorCode::kLimit, "{}: {}; nothing was sent", budget_.NothingLeft("this day"),
                      estimate.ToText());
   }
   if (held.of_day) prepared->request.limits.usd = held.of_day;
-  if (!wish.purse) return held;
-  const auto taken = wish.purse->Hold(prepared->request.limits.usd, cancel);
-  if (taken && least <= *taken) {
-    prepared->request.limits.usd = held.of_caller = *taken;
-    return held;
-  }
-  budget_.Settle(held.of_day, 0);
-  if (!taken) return tl::unexpected(taken.error());
-  wish.purse->budget->Settle(*taken, 0);
-  return MakeError(ErrorCode::kLimit,
-                   "this key may spend ${:.4f} on it and it needs more: {}; nothing was sent",
-                   *taken, estimate.ToText());
+  return held;
 }
 
 std::shared_ptr<RunTable::Live> RunTable::Begin(PreparedAsk prepared, const HeldSums& held,

@@ -107,25 +107,22 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   // Waits until the client has room for it, so never call it on the listener's threads.
   Status Write(std::string_view bytes) {
     const auto& time = core_->options.write_time;
+    const LastMoment until = LastMomentFor(bytes.size());
     const int wait = time ? static_cast<int>(time->count()) : -1;
     while (true) {
       const int failure = SendSome(&bytes);
       if (failure == 0) return {};
       pollfd writable{.fd = socket_.native_handle(), .events = POLLOUT, .revents = 0};
-      if (failure == EAGAIN && ::poll(&writable, 1, wait) != 0) continue;
+      if (failure == EAGAIN && !IsOver(until) && ::poll(&writable, 1, wait) != 0) continue;
       gone_ = true;
       return MakeError(ErrorCode::kNetwork, "the client is gone: {}",
-                       failure == EAGAIN ? "it reads nothing" : std::strerror(failure));
+                       failure == EAGAIN ? "it reads too slowly" : std::strerror(failure));
     }
   }
 
-  // Sends `bytes`, and calls `then` once they are sent or the client is gone. A listener's thread
-  // never waits here: the rest is sent as the client reads.
+  // Sends `bytes`, and calls `then` once they are sent or the client is gone. No thread waits here:
+  // the rest is sent as the client reads.
   void Send(std::string bytes, std::function<void()> then) {
-    if (!core_->io.get_executor().running_in_this_thread()) {
-      (void)Write(bytes);
-      return then();
-    }
     std::string_view rest = bytes;
     const int failure = SendSome(&rest);
     if (failure == EAGAIN) {
@@ -133,7 +130,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
       return asio::post(socket_.get_executor(),
                         [self = shared_from_this(), sent, bytes = std::move(bytes),
                          then = std::move(then)]() mutable {
-                          self->SendWhenRead(std::move(bytes), sent, std::move(then));
+                          const LastMoment until = self->LastMomentFor(bytes.size() - sent);
+                          self->SendWhenRead(std::move(bytes), sent, until, std::move(then));
                         });
     }
     if (failure != 0) gone_ = true;
@@ -170,6 +168,18 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   }
 
  private:
+  using LastMoment = std::optional<std::chrono::steady_clock::time_point>;  // unset: no limit
+
+  LastMoment LastMomentFor(std::size_t bytes) const {
+    const auto& time = core_->options.write_time;
+    if (!time) return std::nullopt;
+    const std::chrono::seconds reading(bytes / core_->options.least_rate);
+    return std::chrono::steady_clock::now() + *time + reading;
+  }
+  static bool IsOver(const LastMoment& until) {
+    return until && std::chrono::steady_clock::now() > *until;
+  }
+
   // Sends as much as the socket has room for and removes it from `bytes`. Returns 0 once all is
   // sent, else errno: EAGAIN if there is no more room.
   int SendSome(std::string_view* bytes) {
@@ -183,20 +193,21 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   }
 
   // Sends the rest of `bytes` from `at` on as the client reads it.
-  void SendWhenRead(std::string bytes, std::size_t at, std::function<void()> then) {
+  void SendWhenRead(std::string bytes, std::size_t at, LastMoment until,
+                    std::function<void()> then) {
     Limit(core_->options.write_time);
-    socket_.async_wait(tcp::socket::wait_write,
-                       [self = shared_from_this(), bytes = std::move(bytes), at,
-                        then = std::move(then)](Failure failure) mutable {
-                         self->timer_.cancel();
-                         std::string_view rest = std::string_view(bytes).substr(at);
-                         if (!failure && self->SendSome(&rest) == EAGAIN) {
-                           const std::size_t sent = bytes.size() - rest.size();
-                           return self->SendWhenRead(std::move(bytes), sent, std::move(then));
-                         }
-                         if (!rest.empty()) self->gone_ = true;
-                         then();
-                       });
+    socket_.async_wait(
+        tcp::socket::wait_write, [self = shared_from_this(), bytes = std::move(bytes), at, until,
+                                  then = std::move(then)](Failure failure) mutable {
+          self->timer_.cancel();
+          std::string_view rest = std::string_view(bytes).substr(at);
+          if (!failure && !IsOver(until) && self->SendSome(&rest) == EAGAIN) {
+            const std::size_t sent = bytes.size() - rest.size();
+            return self->SendWhenRead(std::move(bytes), sent, until, std::move(then));
+          }
+          if (!rest.empty()) self->gone_ = true;
+          then();
+        });
   }
 
   static std::string LastText(HttpResponse response) {

@@ -75,6 +75,9 @@ struct HttpListenerOptions {
   // (then 408); for an idle connection between two requests; and for a client to leave sent data
   // unread before it is cut off.
   std::optional<std::chrono::milliseconds> head_time, body_silence, idle_time, write_time;
+  // Bytes a second. With a write_time, each thing sent must be read within that time and the time
+  // it takes at this rate, so that a client that reads very slowly is cut off, too.
+  std::uint64_t least_rate = 16u << 10;
   // Called on the listener's threads, before a body is read and before a waiting client is told to
   // continue. May be empty.
   std::function<HttpAdmission(const HttpRequest& head)> admit;

@@ -369,6 +369,36 @@ TEST(HttpListenerTest, AClientThatReadsNoReplyIsCutOff) {
   EXPECT_LT(ReadUntil(fd.get(), "").size(), kBody);
 }
 
+// The thread that replies has other clients, too.
+TEST(HttpListenerTest, AReplyFromAnotherThreadWaitsForNoReader) {
+  constexpr std::size_t kBody = 32u << 20;
+  std::promise<std::shared_ptr<HttpExchange>> asked;
+  auto listener = Start([&](const auto& exchange) { asked.set_value(exchange); },
+                        {.write_time = std::chrono::milliseconds(5'000)});
+  const UniqueFd fd = Dial(listener->port());
+  ASSERT_TRUE(WriteAll(fd.get(), "GET / HTTP/1.1\r\n\r\n"));
+  asked.get_future().get()->Reply({.body = std::string(kBody, 'x')});
+  // Only now does the client begin to read.
+  shutdown(fd.get(), SHUT_WR);
+  EXPECT_GT(ReadUntil(fd.get(), "").size(), kBody);
+}
+
+TEST(HttpListenerTest, AClientThatReadsALittleNowAndThenIsCutOff) {
+  constexpr std::size_t kBody = 64u << 20;
+  auto listener =
+      Start([](const auto& exchange) { exchange->Reply({.body = std::string(kBody, 'x')}); },
+            {.write_time = std::chrono::milliseconds(200), .least_rate = 1u << 30});
+  const UniqueFd fd = Dial(listener->port());
+  ASSERT_TRUE(WriteAll(fd.get(), "GET / HTTP/1.1\r\n\r\n"));
+  std::string piece(256u << 10, ' ');
+  std::size_t got = 0;
+  for (ssize_t read = 1; read > 0; got += static_cast<std::size_t>(std::max<ssize_t>(read, 0))) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    read = recv(fd.get(), piece.data(), piece.size(), 0);
+  }
+  EXPECT_LT(got, kBody);
+}
+
 // A client that sends before it reads would else see a broken connection.
 TEST(HttpListenerTest, ARefusalIsReadBehindABodyThatIsStillSent) {
   auto listener =

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/load_config.h"
+#include "app/spending_window.h"
 #include "ask/reply/requirement.h"
 #include "ask/run/prompts.h"
 #include "ask/run/run_log.h"
@@ -17,7 +18,6 @@
 #include "driver/caller.h"
 #include "model/schema/json_schema.h"
 #include "model/schema/schema_reply.h"
-#include "server/day_budget.h"
 #include "server/http/openai_reply.h"
 #include "server/operations.h"
 #include "server/run_table.h"
@@ -164,6 +164,11 @@ std::int64_t RoomOf(const driver::BoundModel& model, const ChatRequest& request)
   return capability.window - reply;
 }
 
+std::optional<Millis> TimeLimitOf(const ChatRequest& request) {
+  if (!request.max_time_s) return std::nullopt;
+  return Millis(static_cast<std::int64_t>(*request.max_time_s * 1e3));
+}
+
 // For a run without an answer: the limit that ended it, or else what failed.
 tl::unexpected<Error> NoAnswer(std::string_view run, const JsonObject& told) {
   const Json* error = Find(told, "error");
@@ -223,8 +228,8 @@ bool MoveUntilItFits(ChatRequest& request, const tokens::Counter& counter, std::
 class Answers::DirectCall final : public ask::EventSink {
  public:
   DirectCall(Workspace& workspace, const driver::BoundModel& model, const ChatRequest& request,
-             std::string context, const AnswerWatch& watch, const CancelToken& cancel,
-             std::shared_ptr<store::Journal> journal)
+             const ask::AskLimits& limits, std::string context, const AnswerWatch& watch,
+             const CancelToken& cancel, std::shared_ptr<store::Journal> journal)
       : workspace_(workspace),
         model_(model),
         request_(request),
@@ -232,7 +237,7 @@ class Answers::DirectCall final : public ask::EventSink {
         watch_(watch),
         cancel_(cancel),
         log_(std::move(journal), *this, workspace.options().clock),
-        ledger_(Limits(), workspace.options().clock),
+        ledger_(LedgerLimitsOf(limits, *workspace.options().clock), workspace.options().clock),
         caller_(ledger_, workspace.options().clock) {}
 
   void OnEvent(const store::Event&) override {}
@@ -247,25 +252,29 @@ class Answers::DirectCall final : public ask::EventSink {
               {"reason", "as the client asked"}});
     if (watch_.on_run) watch_.on_run(log_.run());
     auto answered = CallUntilDone();
-    const model::UsageSum usage = caller_.usage();
+    // Those of the ledger, since failed and cancelled calls have a cost, too.
+    const model::LedgerUse use = ledger_.use();
+    const model::Usage& usage = use.spent.total;
     const bool failed = !answered;
-    const auto& cost = usage.total.cost_nano_usd;
+    const auto& cost = usage.cost_nano_usd;
     if (cost && watch_.on_cost) watch_.on_cost(static_cast<double>(*cost) / kNano);
     log_.Add(0, "run.finished",
              {{"status", failed ? cancel_.cancelled() ? "interrupted" : "failed" : "final"},
               {"source", failed ? "none" : "direct"},
               {"answer", log_.Body(failed ? "" : answered->text)},
               {"turns", turns_},
-              {"calls", usage.calls},
-              {"input", usage.total.input},
-              {"output", usage.total.output},
-              {"cached", usage.total.cached},
+              {"calls", use.calls},
+              {"failed_calls", use.failed_calls},
+              {"input", usage.input},
+              {"output", usage.output},
+              {"cached", usage.cached},
+              {"nano_usd", cost ? Json(*cost) : Json()},
               {"error", failed ? Json(answered.error().message) : Json()}});
     if (failed) return answered;
-    answered->input = usage.total.input;
-    answered->output = usage.total.output;
-    answered->cached = usage.total.cached;
-    answered->reasoning = usage.total.reasoning;
+    answered->input = usage.input;
+    answered->output = usage.output;
+    answered->cached = usage.cached;
+    answered->reasoning = usage.reasoning;
     answered->dossier = {{"run", log_.run()},
                          {"mode", "direct"},
                          {"status", "final"},
@@ -274,22 +283,23 @@ class Answers::DirectCall final : public ask::EventSink {
                          {"cost_usd", cost ? Json(static_cast<double>(*cost) / kNano) : Json()},
                          {"limits_hit", JsonArray()},
                          {"warnings", JsonArray()}};
+    if (out_of_rounds_) {
+      NotePartial("tools", fmt::format("the model called the server's tools {} times", kToolRounds),
+                  &*answered);
+    }
     NoteMisfit(&*answered);
     return answered;
   }
 
+  // US dollars, also of calls that failed.
+  double cost() const { return static_cast<double>(ledger_.nano_usd_spent()) / kNano; }
+
  private:
-  model::LedgerLimits Limits() const {
-    const std::int64_t calls = workspace_.options().max_calls;
-    model::LedgerLimits limits{.calls = std::min(calls, request_.max_calls.value_or(calls))};
-    const auto& most = request_.max_usd;  // within the server's limit
-    if (most) limits.nano_usd = model::NanoUsdLimit(*most);
-    if (request_.max_time_s) {
-      limits.deadline =
-          workspace_.options().clock->Now() +
-          std::chrono::milliseconds(static_cast<std::int64_t>(*request_.max_time_s * 1000));
-    }
-    return limits;
+  static model::LedgerLimits LedgerLimitsOf(const ask::AskLimits& limits, const Clock& clock) {
+    model::LedgerLimits out{.calls = limits.calls, .tokens = limits.tokens};
+    if (limits.usd) out.nano_usd = model::NanoUsdLimit(*limits.usd);
+    if (limits.time) out.deadline = clock.Now() + *limits.time;
+    return out;
   }
 
   Result<Answered> CallUntilDone() {
@@ -306,6 +316,8 @@ class Answers::DirectCall final : public ask::EventSink {
       if (ours.empty() || round >= kToolRounds) {
         Answered answered{
             .text = reply.text, .finish = FinishWord(reply), .tool_calls = ToolCallsJson(theirs)};
+        out_of_rounds_ = !ours.empty() && theirs.empty();
+        if (out_of_rounds_) answered.finish = "length";
         DOSSIER_ASSIGN_OR_RETURN(const bool again, AskForRepair(reply, &messages, &answered));
         if (!again) return answered;
         continue;
@@ -360,9 +372,12 @@ class Answers::DirectCall final : public ask::EventSink {
     if (!request_.schema || !answered->tool_calls.empty()) return;
     const auto schema = model::JsonSchema::Compile(*request_.schema);
     if (!schema || model::CheckReply(answered->text, *schema).value) return;
+    NotePartial("schema", "the reply does not fit the schema of response_format", answered);
+  }
+
+  static void NotePartial(std::string_view code, std::string_view why, Answered* answered) {
     answered->dossier["status"] = "partial";
-    answered->dossier["warnings"] = JsonArray{JsonObject{
-        {"code", "schema"}, {"data", "the reply does not fit the schema of response_format"}}};
+    answered->dossier["warnings"].get_array().push_back(JsonObject{{"code", code}, {"data", why}});
   }
 
   std::string ResultOf(const model::ToolCall& call) {
@@ -416,14 +431,15 @@ class Answers::DirectCall final : public ask::EventSink {
       return std::move(called.reply);
     }
     const model::Reply& reply = *called.reply;
-    log_.Add(0, "reply.received",
-             {{"turn", turns_},
-              {"purpose", "direct"},
-              {"body", log_.Body(reply.text)},
-              {"finish", model::FinishName(reply.finish)},
-              {"input", reply.usage.input},
-              {"output", reply.usage.output},
-              {"cached", reply.usage.cached}});
+    JsonObject received{{"turn", turns_},
+                        {"purpose", "direct"},
+                        {"body", log_.Body(reply.text)},
+                        {"finish", model::FinishName(reply.finish)},
+                        {"input", reply.usage.input},
+                        {"output", reply.usage.output},
+                        {"cached", reply.usage.cached}};
+    if (reply.usage.cost_nano_usd) received["nano_usd"] = *reply.usage.cost_nano_usd;
+    log_.Add(0, "reply.received", std::move(received));
     if (watch_.on_text && !context_.empty() && !request_.schema && reply.tool_calls.empty()) {
       watch_.on_text(reply.text);
     }
@@ -439,6 +455,7 @@ class Answers::DirectCall final : public ask::EventSink {
   ask::AskLog log_;
   model::Ledger ledger_;
   driver::Caller caller_;
+  bool out_of_rounds_ = false;  // the last reply still called tools of the server
   int turns_ = 0, repairs_ = ask::AskRequest().repairs;
 };
 
@@ -493,10 +510,9 @@ Result<Answered> Answers::AskEngine(const ChatRequest& request, const std::strin
                .model = model,
                .temperature = request.sampling.temperature,
                .seed = request.sampling.seed,
-               .max_depth = request.max_depth};
-  if (request.max_time_s) {
-    wish.max_time = std::chrono::milliseconds(static_cast<std::int64_t>(*request.max_time_s * 1e3));
-  }
+               .max_time = TimeLimitOf(request),
+               .max_depth = request.max_depth,
+               .purse = purse_};
   DOSSIER_ASSIGN_OR_RETURN(wish.media, MediaOf(request, cancel));
   DOSSIER_ASSIGN_OR_RETURN(wish.context, OpenDocuments(request, cancel));
   CallScope scope{.cancel = cancel};
@@ -584,30 +600,41 @@ Result<Answered> Answers::Answer(ChatRequest request, const AnswerWatch& watch,
   } else if (documents) {
     return AskEngine(request, name, watch, cancel);
   }
-  return CallDirectly(std::move(request), model->root, std::move(context), watch, cancel);
+  return CallDirectly(request, model->root, std::move(context), watch, cancel);
 }
 
-// Lowers the limits to the server's: per answer, and per day.
-Result<Answered> Answers::CallDirectly(ChatRequest request, const driver::BoundModel& model,
+// Within the limits of the server, the configuration's window, and the days of caller and server.
+Result<Answered> Answers::CallDirectly(const ChatRequest& request, const driver::BoundModel& model,
                                        std::string context, const AnswerWatch& watch,
                                        const CancelToken& cancel) {
   const WorkspaceOptions& options = workspace_.options();
-  if (options.max_usd) {
-    request.max_usd = std::min(request.max_usd.value_or(*options.max_usd), *options.max_usd);
+  ask::AskLimits limits{
+      .calls = std::min(options.max_calls, request.max_calls.value_or(options.max_calls)),
+      .usd = request.max_usd,
+      .time = TimeLimitOf(request)};
+  if (options.max_usd)
+    limits.usd = std::min(limits.usd.value_or(*options.max_usd), *options.max_usd);
+  DOSSIER_ASSIGN_OR_RETURN(const auto journal, workspace_.Journal());
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config* config, workspace_.Config());
+  DOSSIER_RETURN_IF_ERROR(app::ApplyWindow(config->limits, *journal, &limits));
+  std::optional<double> of_caller;  // held, as is of_day
+  if (purse_) {
+    DOSSIER_ASSIGN_OR_RETURN(of_caller, purse_->Hold(limits.usd, cancel));
+    limits.usd = of_caller;
   }
   DayBudget day(options.data_folder, options.max_usd_day, options.clock);
-  DOSSIER_ASSIGN_OR_RETURN(const auto held, day.Hold(request.max_usd, cancel));
-  if (held && *held <= 0) {
+  const auto of_day = day.Hold(limits.usd, cancel);
+  if (!of_day || (*of_day && **of_day <= 0)) {
+    if (purse_) purse_->budget->Settle(of_caller, 0);
+    if (!of_day) return tl::unexpected(of_day.error());
     return MakeError(ErrorCode::kRateLimited, "{}", day.NothingLeft("this day"));
   }
-  request.max_usd = held;
-  AnswerWatch seen = watch;
-  seen.on_cost = [&](double usd) {
-    day.Settle(held, usd);
-    if (watch.on_cost) watch.on_cost(usd);
-  };
-  DOSSIER_ASSIGN_OR_RETURN(const auto journal, workspace_.Journal());
-  return DirectCall(workspace_, model, request, std::move(context), seen, cancel, journal).Run();
+  limits.usd = *of_day;
+  DirectCall call(workspace_, model, request, limits, std::move(context), watch, cancel, journal);
+  auto answered = call.Run();
+  day.Settle(*of_day, call.cost());
+  if (purse_) purse_->budget->Settle(of_caller, call.cost());
+  return answered;
 }
 
 Result<std::vector<std::string>> Answers::ModelNames(const CancelToken& cancel) {

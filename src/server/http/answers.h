@@ -18,12 +18,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/cancel.h"
 #include "base/json/json.h"
 #include "base/result.h"
 #include "driver/bound_model.h"
+#include "server/day_budget.h"
 #include "server/http/openai_request.h"
 #include "server/workspace.h"
 
@@ -48,7 +50,9 @@ struct Answered {
 
 class Answers {
  public:
-  explicit Answers(Workspace& workspace) : workspace_(workspace) {}
+  // `purse`: the client's daily budget, which pays for what is answered; unset: no limit.
+  explicit Answers(Workspace& workspace, std::optional<Purse> purse = {})
+      : workspace_(workspace), purse_(std::move(purse)) {}
 
   Result<Answered> Answer(ChatRequest request, const AnswerWatch& watch, const CancelToken& cancel);
   // The names that /v1/models lists: dossier, and the default models.
@@ -59,12 +63,13 @@ class Answers {
 
   Result<Answered> AskEngine(const ChatRequest& request, const std::string& model,
                              const AnswerWatch& watch, const CancelToken& cancel);
-  Result<Answered> CallDirectly(ChatRequest request, const driver::BoundModel& model,
+  Result<Answered> CallDirectly(const ChatRequest& request, const driver::BoundModel& model,
                                 std::string context, const AnswerWatch& watch,
                                 const CancelToken& cancel);
   Result<std::string> OpenDocuments(const ChatRequest& request, const CancelToken& cancel);
 
   Workspace& workspace_;
+  const std::optional<Purse> purse_;
 };
 
 }  // namespace dossier::server

@@ -208,15 +208,20 @@ std::string Answering::Comment() {
   return note_.empty() ? ": waiting\n\n" : fmt::format(": {}\n\n", note_);
 }
 
+std::optional<Purse> PurseFor(const Shared& shared, const ServerKey& key) {
+  if (!key.usd_day) return std::nullopt;
+  const WorkspaceOptions& options = shared.workspace.options();
+  return PurseOf(options.data_folder, key.owner(), *key.usd_day, options.clock);
+}
+
 Result<HeldMoney> HeldMoney::Of(const Shared& shared, const ServerKey& key,
                                 std::optional<double> wanted, const CancelToken& cancel) {
   HeldMoney out;
   out.most_ = wanted;
-  if (!key.usd_day) return out;
-  const WorkspaceOptions& options = shared.workspace.options();
-  const Purse purse = PurseOf(options.data_folder, key.owner(), *key.usd_day, options.clock);
-  out.budget_ = purse.budget;
-  DOSSIER_ASSIGN_OR_RETURN(out.most_, purse.Hold(wanted, cancel));
+  const auto purse = PurseFor(shared, key);
+  if (!purse) return out;
+  out.budget_ = purse->budget;
+  DOSSIER_ASSIGN_OR_RETURN(out.most_, purse->Hold(wanted, cancel));
   return out;
 }
 
@@ -226,23 +231,16 @@ void HeldMoney::Settle(double cost) {
 
 Result<Answered> Answering::Make(ChatRequest request, const AnswerWatch& watch) {
   const std::string model = request.model, owner = call_->key().owner();
-  DOSSIER_ASSIGN_OR_RETURN(HeldMoney money,
-                           HeldMoney::Of(shared_, call_->key(), request.max_usd, cancel_));
-  request.max_usd = money.most();
   AnswerWatch seen = watch;
   seen.on_run = [&](std::string_view run) {
     shared_.owners.Note(run, call_->key().owner());
     if (watch.on_run) watch.on_run(run);
   };
-  bool settled = false;
   seen.on_cost = [&](double usd) {
-    settled = true;
-    money.Settle(usd);
     shared_.front.metrics().AddSum(owner, "cost_nano_usd_total", {}, usd * 1e9);
   };
-  auto answered = Answers(shared_.workspace).Answer(std::move(request), seen, cancel_);
-  // A refused request cost nothing; the cost of a cancelled run is not known here.
-  if (!answered && !settled && !cancel_.cancelled()) money.Settle(0);
+  Answers answers(shared_.workspace, PurseFor(shared_, call_->key()));
+  auto answered = answers.Answer(std::move(request), seen, cancel_);
   Metrics& metrics = shared_.front.metrics();
   const std::string status = answered              ? TextAt(answered->dossier, "status")
                              : cancel_.cancelled() ? "interrupted"

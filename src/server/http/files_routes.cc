@@ -12,6 +12,9 @@
 namespace dossier::server {
 namespace {
 
+// Each holds a thread for as long as its client reads, so they are kept apart from short requests.
+constexpr WorkLimits kDownloads{.running = 64, .waiting = 0};
+
 void Upload(const Shared& shared, const std::shared_ptr<Call>& call) {
   const std::string path = call->request().body_file;
   const auto map = MappedFile::Open(path);
@@ -71,13 +74,17 @@ std::vector<Route> FilesRoutes(Shared shared) {
       call->Later([shared, function, call] { function(shared, call); });
     };
   };
+  const auto downloads = std::make_shared<WorkQueue>(kDownloads);
+  const auto download = [shared, downloads](const std::shared_ptr<Call>& call) {
+    if (!downloads->Submit([shared, call] { Content(shared, call); })) call->FailBusy();
+  };
   const std::string uploads = shared.workspace.options().data_folder + "/server/uploads";
   const auto place = [uploads] { return uploads + "/" + RandomHex(24); };
   return {{"POST", "/v1/files", Scope::kRun, with(Upload), place},
           {"GET", "/v1/files", Scope::kRead, with(List), {}},
           {"GET", "/v1/files/{id}", Scope::kRead, with(Show), {}},
           {"DELETE", "/v1/files/{id}", Scope::kRun, with(Remove), {}},
-          {"GET", "/v1/files/{id}/content", Scope::kRead, with(Content), {}}};
+          {"GET", "/v1/files/{id}/content", Scope::kRead, download, {}}};
 }
 
 }  // namespace dossier::server

@@ -534,8 +534,9 @@ Result<JsonObject> ChatPart(const Json& part, const std::string& path) {
     return JsonObject{{"type", "file"}, {"file", std::move(file)}};
   }
   if (type == "input_image") {
-    return JsonObject{{"type", "image_url"},
-                      {"image_url", JsonObject{{"url", TextAt(part, "image_url")}}}};
+    JsonObject image{{"url", TextAt(part, "image_url")}};
+    if (const Json* detail = Given(part, "detail")) image["detail"] = *detail;
+    return JsonObject{{"type", "image_url"}, {"image_url", std::move(image)}};
   }
   return Wrong(path + ".content", "holds a part that is no input_text, input_file or input_image");
 }

@@ -25,17 +25,19 @@ class OwnRunsOf final : public StoredRuns {
 
   Result<RunsPage> List(const ServerKey& key, const RunsWish& wish) override {
     DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
-    const auto status =
-        wish.status.empty() ? std::nullopt : std::optional<std::string>(wish.status);
+    // The cursor's run may have another status by now, so all are looked through for it.
+    const bool of_status = !wish.status.empty() && wish.cursor.empty();
+    const auto status = of_status ? std::optional<std::string>(wish.status) : std::nullopt;
     const std::string wanted = ToLowerAscii(wish.text);
     bool begun = wish.cursor.empty();
     RunsPage page;
     DOSSIER_RETURN_IF_ERROR(journal->ForEachRun(status, [&](const store::RunSummary& run) {
       if (!begun) {
-        begun = run.run == wish.cursor;
+        begun = run.run == wish.cursor && shared_.owners.Sees(key, run.run);
         return true;
       }
       if (!wish.since.empty() && run.started < wish.since) return false;
+      if (!wish.status.empty() && run.status != wish.status) return true;
       if (!shared_.owners.Sees(key, run.run)) return true;
       const std::string text = ToLowerAscii(run.question + "\n" + run.answer + "\n" + run.run);
       if (!wanted.empty() && text.find(wanted) == text.npos) return true;
@@ -46,7 +48,10 @@ class OwnRunsOf final : public StoredRuns {
       page.runs.push_back(store::SummaryJson(run));
       return true;
     }));
-    return page;
+    if (begun) return page;
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "cursor: must be `next` of an earlier page, and its run is not here; begin "
+                     "again without it");
   }
 
   Result<std::string> Find(const ServerKey& key, const std::string& run) override {
@@ -114,10 +119,7 @@ class OwnRunsOf final : public StoredRuns {
               shared_.stopping));
       wish.context = opened->id;
     }
-    const WorkspaceOptions& options = shared_.workspace.options();
-    if (key.usd_day) {
-      wish.purse = PurseOf(options.data_folder, key.owner(), *key.usd_day, options.clock);
-    }
+    wish.purse = PurseFor(shared_, key);
     RunTable& runs = shared_.workspace.runs();
     const CallScope scope{.cancel = shared_.stopping};
     DOSSIER_ASSIGN_OR_RETURN(const std::string run, runs.Start(wish, scope));

@@ -200,7 +200,7 @@ class ResponsesApi {
   }
 
  private:
-  // Responses have other fields than chat completions.
+  // Responses have other fields than chat completions, whose names were noted until now.
   static void NoteIgnored(const Json& body, ChatRequest& request) {
     constexpr std::string_view kHonoured[] = {"input",
                                               "instructions",
@@ -215,12 +215,14 @@ class ResponsesApi {
                                               "dossier",
                                               "max_output_tokens",
                                               "previous_response_id"};
-    request.ignored.clear();
+    for (std::string& name : request.ignored) {
+      if (name == "max_completion_tokens") name = "max_output_tokens";
+      if (name == "image_url.detail") name = "input_image.detail";
+    }
     for (const auto& field : body.get_object()) {
       const std::string_view key = field.key();
-      if (std::ranges::find(kHonoured, key) == std::end(kHonoured)) {
-        request.ignored.emplace_back(key);
-      }
+      const bool known = std::ranges::find(kHonoured, key) != std::end(kHonoured);
+      if (!known && !field.value().is_null()) request.ignored.emplace_back(key);
     }
   }
 

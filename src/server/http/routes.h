@@ -8,9 +8,11 @@
 #define DOSSIER_SERVER_HTTP_ROUTES_H_
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -83,6 +85,9 @@ class Answering : public std::enable_shared_from_this<Answering> {
   EventStream stream_;  // last: its thread uses the members above
 };
 
+// The daily budget of a key; unset: it has none.
+std::optional<Purse> PurseFor(const Shared& shared, const ServerKey& key);
+
 // Money held from a key's daily budget while an answer is made. Without a daily budget nothing is
 // held, and `most` is the amount wanted.
 class HeldMoney {
@@ -101,6 +106,10 @@ class HeldMoney {
 // Checks that `body` is an object whose fields are all in `known`: a misspelt limit would have no
 // effect. Errors: kInvalidArgument, with the field in front and the nearest known one.
 Status CheckFields(const Json& body, std::span<const std::string_view> known);
+
+// Checks that these fields are text, null or absent. Errors: kInvalidArgument, with the field in
+// front.
+Status CheckTexts(const Json& body, std::initializer_list<std::string_view> names);
 
 // Reads the whole number in the field `name`; nothing if absent. Errors: kInvalidArgument, with the
 // field in front, for another value or one below `least`.

@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "ask/exchange/run_tale.h"
 #include "base/files/file.h"
 #include "base/process/process.h"
 #include "base/text/text.h"
@@ -20,13 +19,24 @@ constexpr Millis kUntilThere{20};  // poll interval for the run in the journal
 constexpr Millis kUntilGone{2'000};
 constexpr std::string_view kProgram = "/proc/self/exe";
 
-// US dollars that a run has cost so far; requests without a price count as 0.
-Result<double> SpentBy(store::Journal& journal, const std::string& run) {
-  DOSSIER_ASSIGN_OR_RETURN(const ask::RunTale tale, ask::ReadTale(journal, run));
+// US dollars that a run has cost so far, or until the end of turn `last` of its root call; requests
+// without a price count as 0.
+Result<double> SpentBy(store::Journal& journal, const std::string& run,
+                       std::optional<std::int64_t> last = {}) {
   double nano = 0;
-  for (const ask::TaleCall& call : tale.calls) {
-    nano += static_cast<double>(call.usage().nano_usd.value_or(0));
-  }
+  bool behind = false;
+  const auto see = [&](const store::StoredEvent& event) -> Status {
+    const bool turn = last && event.type == "turn.started" && event.call == 0;
+    if (behind || (!turn && event.type != "reply.received")) return {};
+    DOSSIER_ASSIGN_OR_RETURN(const Json data, ParseJson(event.data));
+    if (turn) {
+      behind = FindInt(data, "turn").value_or(0) > *last;
+    } else if (!Find(data, "from_cache")) {
+      nano += static_cast<double>(FindInt(data, "nano_usd").value_or(0));
+    }
+    return {};
+  };
+  DOSSIER_RETURN_IF_ERROR(journal.ForEachEvent(run, see));
   return nano / 1e9;
 }
 
@@ -137,11 +147,7 @@ Result<AgainWish> ReadAgainWish(const Json& body, std::string run, Taken taken) 
                                           "max_usd", "max_calls", "max_tokens", "max_turns"};
   const std::span<const std::string_view> fields(kFields);
   DOSSIER_RETURN_IF_ERROR(CheckFields(body, taken == Taken::kAsFork ? fields : fields.subspan(4)));
-  for (const std::string_view name : {"question", "model", "code"}) {
-    const Json* given = Find(body, name);
-    if (!given || given->is_null() || given->is_string()) continue;
-    return MakeError(ErrorCode::kInvalidArgument, "{}: must be text", name);
-  }
+  DOSSIER_RETURN_IF_ERROR(CheckTexts(body, {"question", "model", "code"}));
   AgainWish wish{.run = std::move(run),
                  .edits = {.question = TextAt(body, "question"),
                            .model = TextAt(body, "model"),
@@ -281,7 +287,8 @@ Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish,
                                                          const ServerKey& key) {
   DOSSIER_ASSIGN_OR_RETURN(const auto journal, shared_.workspace.Journal());
   DOSSIER_RETURN_IF_ERROR(Check(*journal, wish));
-  DOSSIER_ASSIGN_OR_RETURN(double before, SpentBy(*journal, wish.run));
+  // A fork has the turns of the other run up to one, and their cost.
+  DOSSIER_ASSIGN_OR_RETURN(const double before, SpentBy(*journal, wish.run, wish.fork_at));
   std::optional<double> most = MostCost(wish, shared_.workspace.options());
   DOSSIER_ASSIGN_OR_RETURN(const auto more, LeftOf(most, before));
   DOSSIER_ASSIGN_OR_RETURN(Held purse, Held::Take(shared_, key, more));
@@ -290,8 +297,6 @@ Result<std::shared_ptr<RunAgain::Child>> RunAgain::Begin(const AgainWish& wish,
     purse.Settle(0);
     return tl::unexpected(run.error());
   }
-  // A fork contains a part of the other run's turns.
-  if (wish.fork_at) before = SpentBy(*journal, *run).value_or(before);
   if (purse.most()) most = before + *purse.most();
   const auto calls = MostCalls(wish, shared_.workspace.options());
   const auto child =

@@ -90,6 +90,9 @@ class RunsApi {
       if (const Status known = CheckFields(*body, kRunFields); !known) {
         return call->Fail(known.error());
       }
+      if (const Status texts = CheckTexts(*body, {"question", "text", "context"}); !texts) {
+        return call->Fail(texts.error());
+      }
       const auto calls = CountAt(*body, "max_calls", 1);
       if (!calls) return call->Fail(calls.error());
       AskWish wish{.context = TextAt(*body, "context"),
@@ -99,6 +102,10 @@ class RunsApi {
       if (Find(*body, "max_usd") && !IsLimit(wish.max_usd.value_or(0))) {
         return call->Fail(400, fmt::format("max_usd: {}", kNoLimit), "invalid_value",
                           Json("max_usd"));
+      }
+      if (!wish.context.empty() && !TextAt(*body, "text").empty()) {
+        return call->Fail(400, "text: a run is over a text or a context; leave one of them out",
+                          "invalid_value", Json("text"));
       }
       if (!wish.context.empty() && !call->key().Has(Scope::kAdmin)) {
         return call->Fail(403, "contexts by id need a key with the scope admin",
@@ -373,6 +380,15 @@ Status CheckFields(const Json& body, std::span<const std::string_view> known) {
     const std::string shown(name.substr(0, 64));
     return MakeError(ErrorCode::kInvalidArgument, "{}: nobody knows this field; it must be {}",
                      shown, OneOf(shown, known));
+  }
+  return {};
+}
+
+Status CheckTexts(const Json& body, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    const Json* given = Find(body, name);
+    if (!given || given->is_null() || given->is_string()) continue;
+    return MakeError(ErrorCode::kInvalidArgument, "{}: must be text", name);
   }
   return {};
 }

@@ -122,6 +122,18 @@ class ByTheServer(AgainCase):
             time.sleep(0.05)  # it is settled behind the run's last event
         self.assertAlmostEqual(json.loads(spent.read_text())["usd"], 0.006)
 
+    def test_a_fork_is_measured_by_its_own_part(self):
+        """SRV-60: max_usd counts the turns that it takes over, and no others."""
+        client = self.server("--price", "1/1", replies=[{**reply, "usage": {"input": 1000, "output": 20000}} for reply in FAST])
+        run = self.begin(client)   # two turns, 0.021 dollars each
+        self.end_of(client, run)
+        path = f"/api/v1/runs/{run}/fork"
+        status, body, _ = client.ask("POST", path, {"at": 1, "max_usd": 0.02})
+        self.assertEqual(status, 402, body)
+        status, body, _ = client.ask("POST", path, {"at": 0, "max_usd": 0.03})
+        self.assertEqual(status, 202, body)
+        self.end_of(client, body["run"])
+
     def test_a_field_that_nobody_knows_is_refused(self):
         """SRV-60: a limit that is misspelt would be none, and cost money."""
         client = self.server(replies=FAST)

@@ -106,6 +106,12 @@ class ServeCase(harness.Case):
             secrets.append(out.strip())
         return path, secrets
 
+    def wait_until(self, holds, limit=30):
+        end = time.monotonic() + limit
+        while not holds():
+            self.assertLess(time.monotonic(), end, "it never came")
+            time.sleep(0.02)
+
 
 class Access(ServeCase):
     def test_a_key_is_drawn_for_each_start_and_nothing_works_without_it(self):
@@ -254,6 +260,42 @@ class Access(ServeCase):
         self.assertLessEqual(codes.count(200), 22)
         self.assertGreater(codes.count(200), 15)
 
+    def test_who_leaves_pays_for_what_was_sent(self):
+        """SRV-40, SRV-55: a plain model's client and a run's; neither nothing nor all that was held."""
+        path, (ann,) = self.key_file("ann --max-usd-day 0.5")
+        slow = [{"purpose": "direct", "reply": "late", "delay": "60s", "times": "always"},
+                {"purpose": "root", "turn": 1, "reply": CODE, "usage": {"input": 1000, "output": 100}, "times": "always"},
+                {"purpose": "root", "turn": 2, "reply": "FINAL(late)", "delay": "60s", "times": "always"}]
+        client = Client(self.server("--keys", path, "--price", "1/1", "--max-usd-day", "5", replies=slow).port, ann)
+        server = self.home / "data/dossier/server"
+        before = 0.0
+        for model, mode, requests in (("scripted", "direct", 1), ("dossier", "recursive", 2)):
+            connection, response = client.open("POST", "/v1/chat/completions", {
+                "model": model, "stream": True, "dossier": {"mode": mode}, "messages": [{"role": "user", "content": "How many?"}]})
+            self.wait_until(lambda: (runs := self.runs()) and requests == len(
+                [event for event in self.events(runs[0]["run"]) if event["type"] == "request.sent"]))
+            response.close()
+            connection.close()
+            self.wait_until(lambda: self.runs()[0]["status"] == "interrupted")
+            (day,) = server.glob("spending/ann.*/server/spent.json")
+            for file in (day, server / "spent.json"):
+                self.wait_until(lambda: json.loads(file.read_text())["held"] == 0)
+                spent = json.loads(file.read_text())["usd"]
+                self.assertTrue(before < spent < before + 0.04, (model, before, spent))
+            before = spent
+        # The journal has it, too, for budgets of the configuration.
+        ended = [event["data"] for event in self.events(self.runs()[1]["run"]) if event["type"] == "run.finished"]
+        self.assertGreater(ended[0]["nano_usd"], 0)
+
+    def test_the_budget_of_the_configuration_holds_for_plain_models(self):
+        """SRV-40: it counts their answers, and ends them."""
+        folder = self.home / "config/dossier"
+        folder.mkdir(parents=True)
+        (folder / "dossier.yml").write_text("limits: {window: 5h, usd: 0.01}\n")
+        client = self.server("--price", "100/100")   # 12 tokens an answer: 0.0012 dollars
+        codes = [client.chat("hi", max_tokens=2)[0] for _ in range(10)]
+        self.assertEqual((codes[0], codes[-1]), (200, 402), codes)
+
     def test_an_address_of_others_needs_keys(self):
         """SRV-5, section 6"""
         for flags in (["--bind", "0.0.0.0:0"], ["--bind", "0.0.0.0:0", "--no-auth"]):
@@ -346,6 +388,22 @@ class Manners(ServeCase):
         began = time.monotonic()
         for _ in range(20):
             self.assertEqual(client.ask("GET", "/healthz")[0], 200)
+        self.assertLess(time.monotonic() - began, 20)
+
+    def test_files_that_nobody_reads_hold_up_nobody(self):
+        """SRV-42, SRV-57: more than threads for what only looks."""
+        client = self.server()
+        file = client.upload("a.bin", b"x" * (12 << 20))[1]["id"]
+        began = time.monotonic()
+        for _ in range(20):
+            plug = socket.socket()
+            self.addCleanup(plug.close)
+            plug.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            plug.connect(("127.0.0.1", client.port))
+            plug.sendall((f"GET /v1/files/{file}/content HTTP/1.1\r\nHost: localhost\r\n"
+                          f"Authorization: Bearer {client.key}\r\n\r\n").encode())
+            plug.recv(1)
+        self.assertEqual(client.ask("GET", "/v1/models")[0], 200)
         self.assertLess(time.monotonic() - began, 20)
 
     def test_followers_are_bounded(self):
@@ -485,12 +543,6 @@ class Manners(ServeCase):
         self.assertIn('"error"', text)
         self.assertNotIn("[DONE]", text)
         self.assertEqual(self.runs()[0]["status"], "interrupted")
-
-    def wait_until(self, holds, limit=30):
-        end = time.monotonic() + limit
-        while not holds():
-            self.assertLess(time.monotonic(), end, "it never came")
-            time.sleep(0.02)
 
 
 class Chat(ServeCase):
@@ -779,6 +831,17 @@ class Chat(ServeCase):
             {"role": "user", "content": "INFO a request\n" * 500 + "How many INFO lines? Call price."}]})
         self.assertEqual(body["choices"][0]["message"]["content"], "asked", body)
 
+    def test_a_model_that_never_ends_calling_the_servers_tools(self):
+        """SRV-53, SRV-54: no call is announced that the reply does not have."""
+        search = {"name": "dossier_search", "id": "s1", "arguments": {"query": "needle"}}
+        client = self.server("--inline-tokens", "200", replies=[
+            {"purpose": "direct", "tool_calls": [search], "times": "always"}])
+        tool = {"type": "function", "function": {"name": "price", "parameters": {"type": "object"}}}
+        _, body, _ = client.ask("POST", "/v1/chat/completions", {"model": "dossier", "tools": [tool], "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "Where?"}, {"type": "text", "text": "hay\n" * 5000}]}]})
+        self.assertEqual(body["choices"][0]["finish_reason"], "length", body)
+        self.assertEqual((body["dossier"]["status"], body["dossier"]["warnings"][0]["code"]), ("partial", "tools"))
+
 
 class Responses(ServeCase):
     def test_responses_are_kept_and_taken_up_again(self):
@@ -806,6 +869,21 @@ class Responses(ServeCase):
         self.assertEqual(client.ask("GET", f"/v1/responses/{first['id']}")[0], 404)
         for body in ({"conversation": "c"}, {"tools": [{"type": "web_search"}]}, {"input": 7}):
             self.assertEqual(client.ask("POST", "/v1/responses", {"model": "scripted", "input": "x", **body})[0], 400)
+
+    def test_what_has_no_effect_is_named_as_the_client_named_it(self):
+        """SRV-51, SRV-56"""
+        self.take_images()
+        client = self.server()
+        image = {"type": "input_image", "detail": "high",
+                 "image_url": "data:image/png;base64," + base64.b64encode(harness.PNG).decode()}
+        asked = {"model": "scripted", "input": "hi"}
+        shown = [{"role": "user", "content": [{"type": "input_text", "text": "hi"}, image]}]
+        run = {"model": "dossier", "max_output_tokens": 9, "top_p": 0.5, "truncation": "auto", "dossier": {"mode": "recursive"}}
+        for more, named in (({"tools": None, "user": None}, None), ({"user": "u"}, "ignored: user"),
+                            ({"input": shown}, "ignored: input_image.detail"),
+                            (run, "ignored: max_output_tokens, top_p, truncation")):
+            status, body, headers = client.ask("POST", "/v1/responses", {**asked, **more})
+            self.assertEqual((status, headers.get("X-Dossier-Warnings")), (200, named), body)
 
     def test_what_finds_no_place_leaves_nothing(self):
         """SRV-42, SRV-56"""
@@ -877,6 +955,27 @@ class Runs(ServeCase):
         for query in ("", "?q=how+many", "?status=final&limit=1"):
             listed = client.ask("GET", "/api/v1/runs" + query)[1]
             self.assertEqual(([one["run"] for one in listed["runs"]], listed["next"]), ([run], None), query)
+
+    def test_a_list_goes_on_behind_a_run_of_another_status(self):
+        """SRV-60: the cursor's run may have ended since."""
+        client = self.server()
+        client.chat("hi")
+        client.chat("fail now")
+        first = client.ask("GET", "/api/v1/runs?limit=1")[1]
+        self.assertEqual(first["runs"][0]["status"], "failed")
+        rest = client.ask("GET", f"/api/v1/runs?status=final&cursor={first['next']}")[1]
+        self.assertEqual([run["question"] for run in rest["runs"]], ["hi"])
+        status, body, _ = client.ask("GET", "/api/v1/runs?cursor=20200101-000000-000000")
+        self.assertEqual((status, body["error"]["param"]), (400, "cursor"))
+
+    def test_a_run_over_what_is_no_text_is_not_begun(self):
+        """SRV-60"""
+        client = self.server()
+        for body, field in (({"text": 5}, "text"), ({"text": ["a"]}, "text"), ({"text": "t", "context": 7}, "context"),
+                            ({"text": "t", "context": "c0123456789ab"}, "text"), ({"question": 1, "text": "t"}, "question")):
+            status, said, _ = client.ask("POST", "/api/v1/runs", {"question": "q", **body})
+            self.assertEqual((status, said["error"]["param"]), (400, field), said)
+        self.assertEqual(self.runs(), [])
 
     def test_the_servers_own_command_line_is_for_an_admin(self):
         """SRV-60, SRV-A14"""
