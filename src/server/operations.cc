@@ -41,14 +41,14 @@ constexpr Operation kOperations[] = {
     {"ask",
      "Paid: a model answers a question over the whole context, with citations. If still running, "
      "call again with its run id.",
-     R"({"type":"object","properties":{"context":{"type":"string"},"question":{"type":"string"},"run":{"type":"string"},"schema":{"type":"object"},"images":{"type":"object","description":"name: path"},"max_usd":{"type":"number"},"max_calls":{"type":"integer"},"wait_s":{"type":"integer","minimum":0,"maximum":3600,"default":45}},"additionalProperties":false})",
+     R"({"type":"object","properties":{"context":{"type":"string"},"question":{"type":"string"},"run":{"type":"string"},"schema":{"type":"object"},"images":{"type":"object","description":"name: path"},"max_usd":{"type":"number"},"max_calls":{"type":"integer","minimum":1,"maximum":1000000000},"wait_s":{"type":"integer","minimum":0,"maximum":3600,"default":45}},"additionalProperties":false})",
      kAsks, AskOperation},
     {"estimate", "Free: calls, tokens and money an ask would need.",
      R"({"type":"object","properties":{"context":{"type":"string"},"question":{"type":"string"}},"required":["context","question"],"additionalProperties":false})",
      kReads, EstimateOperation},
     {"pack",
      "Free: the parts of a folder or context that matter for a task, within an exact token budget.",
-     R"({"type":"object","properties":{"paths":{"type":"array","items":{"type":"string"}},"context":{"type":"string"},"task":{"type":"string"},"budget":{"type":"integer","minimum":100,"default":8000}},"additionalProperties":false})",
+     R"({"type":"object","properties":{"paths":{"type":"array","items":{"type":"string"}},"context":{"type":"string"},"task":{"type":"string"},"budget":{"type":"integer","minimum":100,"maximum":1000000000,"default":8000}},"additionalProperties":false})",
      kReads, PackOperation},
     {"remember", "Free: store a fact for later sessions.",
      R"({"type":"object","properties":{"text":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}},"ref":{"type":"string"}},"required":["text"],"additionalProperties":false})",
@@ -63,6 +63,16 @@ void FillDefaults(const Json& schema, JsonObject* arguments) {
   for (const auto& [name, about] : schema.at("properties").get_object()) {
     const Json* value = Find(about, "default");
     if (value && !arguments->contains(name)) (*arguments)[name] = *value;
+  }
+}
+
+// Turns whole numbers such as 500.0, which a schema allows, into integers. Each integer of the
+// table has a minimum and a maximum, so that it fits.
+void MakeWhole(const Json& schema, JsonObject* arguments) {
+  for (const auto& [name, about] : schema.at("properties").get_object()) {
+    Json* value = arguments->if_contains(name);
+    if (!value || TextAt(about, "type") != "integer" || !value->is_double()) continue;
+    *value = static_cast<std::int64_t>(value->get_double());
   }
 }
 
@@ -110,6 +120,7 @@ Result<Output> Perform(const Operation& operation, Workspace& workspace, const J
   }
   JsonObject filled = given.get_object();
   FillDefaults(schema, &filled);
+  MakeWhole(schema, &filled);
   DOSSIER_RETURN_IF_ERROR(CheckOwned(filled, scope.caller));
   return operation.run(workspace, filled, scope);
 }

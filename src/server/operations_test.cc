@@ -374,6 +374,19 @@ TEST_F(OperationsTest, PackFitsItsBudgetAndIsNoWayOutOfTheRoots) {  // SRV-21, S
   EXPECT_THAT(Do("pack", {{"paths", JsonArray{"/etc"}}}), FailsWith(ErrorCode::kRefused, "--root"));
 }
 
+// A number that the code could not read took the limit away, or ended the server.
+TEST_F(OperationsTest, WholeNumbersOfAnyFormAreRead) {  // SRV-21
+  const auto packed = Do("pack", {{"paths", JsonArray{"."}}, {"budget", 500.0}});
+  ASSERT_THAT(packed, Succeeds());
+  EXPECT_EQ(FindInt(packed->structured, "budget"), 500);
+  for (const Json& wrong : {Json(std::uint64_t{1} << 63), Json(1e300)}) {
+    EXPECT_THAT(ErrorOf("pack", {{"paths", JsonArray{"."}}, {"budget", wrong}}),
+                HasSubstr("/budget"));
+    EXPECT_THAT(ErrorOf("ask", {{"context", "c"}, {"question", "q"}, {"max_calls", wrong}}),
+                HasSubstr("/max_calls"));
+  }
+}
+
 TEST_F(OperationsTest, OldContextsAreDropped) {  // SRV-20
   const std::string id = OpenFile("a.txt");
   Write("b.txt", "b\n");

@@ -90,7 +90,6 @@ Result<AskWish> WishOf(const JsonObject& arguments, const CallScope& scope) {
     wish.max_usd = std::min(*usd, wish.max_usd.value_or(*usd));
   }
   if (const auto calls = FindInt(arguments, "max_calls")) {
-    if (*calls < 1) return MakeError(ErrorCode::kInvalidArgument, "/max_calls: must be above 0");
     wish.max_calls = std::min(*calls, wish.max_calls.value_or(*calls));
   }
   return wish;
