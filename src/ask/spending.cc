@@ -144,10 +144,12 @@ Result<Spent> SpentSince(store::Journal& journal, Clock::Wall since) {
   for (const store::RunSummary& run : runs) {
     if (run.started < oldest) continue;
     Spent of_run;
+    bool imported = false;  // spent elsewhere, or counted with the run it is a copy of
     DOSSIER_RETURN_IF_ERROR(
         journal.ForEachEvent(run.run, [&](const store::StoredEvent& event) -> Status {
           // What a fork took over from its parent is counted there.
           if (event.type == "run.forked") of_run = {};
+          imported = imported || event.type == "run.imported";
           const bool counts = event.type == "request.sent" || event.type == "reply.received" ||
                               event.type == "run.finished";
           if (!counts || event.time < from) return {};
@@ -156,6 +158,7 @@ Result<Spent> SpentSince(store::Journal& journal, Clock::Wall since) {
           }
           return {};
         }));
+    if (imported) continue;
     spent.calls += of_run.calls;
     spent.tokens += of_run.tokens;
     spent.nano_usd += of_run.nano_usd;

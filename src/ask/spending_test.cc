@@ -90,6 +90,10 @@ TEST(WindowTest, WhatRunsTookInTheWindowIsWhatTheNextOnesLack) {  // REC-78
   ASSERT_TRUE((*journal)->Append(*fork, 0, "request.sent", {{"tokens", 100}}));
   ASSERT_TRUE((*journal)->Append(*fork, 0, "reply.received", {{"input", 100}, {"output", 10}}));
   ASSERT_TRUE((*journal)->Append(*fork, 0, "run.forked", {{"from", "another"}}));
+  const auto copy = (*journal)->StartRun({{"question", "?"}, {"imported", true}});
+  ASSERT_TRUE(copy);
+  ASSERT_TRUE((*journal)->Append(*copy, 0, "request.sent", {{"tokens", 100}}));
+  ASSERT_TRUE((*journal)->Append(*copy, 0, "run.imported", {{"form", "events"}}));
   const auto spent = SpentSince(**journal, before);
   ASSERT_TRUE(spent);
   EXPECT_EQ(spent->calls, 2);

@@ -39,12 +39,11 @@ class Progress {
  public:
   Progress(std::int64_t total, Context& context) : total_(total), context_(context) {}
 
-  void Show(const Row& row) {
-    ++done_;
+  void Show(const Row& row, std::int64_t answers) {
     if (context_.flags.quiet) return;
     const std::string score = row.official ? fmt::format(", score {:.2f}", *row.official) : "";
     context_.err << utf8::CleanForTerminal(
-                        fmt::format("[{}/{}] {} {}: {}{}, {:.1f} s, {} call{}{}{}", done_, total_,
+                        fmt::format("[{}/{}] {} {}: {}{}, {:.1f} s, {} call{}{}{}", answers, total_,
                                     row.arm, row.task, StatusName(row.status), score, row.seconds,
                                     row.calls, row.calls == 1 ? "" : "s",
                                     row.detail.empty() ? "" : ": ", FirstLine(row.detail)))
@@ -55,7 +54,6 @@ class Progress {
  private:
   const std::int64_t total_;
   Context& context_;
-  std::int64_t done_ = 0;
 };
 
 std::string BrokenArm(std::string_view arm, std::int64_t rows, std::string_view failure) {
@@ -148,9 +146,10 @@ Result<int> RunEval(const EvalRunArguments& given, Context& context) {
   Progress progress(total, context);
   DOSSIER_ASSIGN_OR_RETURN(
       const Summary summary,
-      evaluation::RunPlan(prepared.plan, folder, prepared.parts,
-                          given.renew ? evaluation::OldRows::kDiscard : evaluation::OldRows::kKeep,
-                          context.cancel, [&progress](const Row& row) { progress.Show(row); }));
+      evaluation::RunPlan(
+          prepared.plan, folder, prepared.parts,
+          given.renew ? evaluation::OldRows::kDiscard : evaluation::OldRows::kKeep, context.cancel,
+          [&progress](const Row& row, std::int64_t answers) { progress.Show(row, answers); }));
   if (summary.skipped > 0 && !context.flags.quiet) {
     context.err << fmt::format("dossier: {} answers were there already\n", summary.skipped);
   }

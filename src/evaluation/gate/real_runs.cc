@@ -108,7 +108,7 @@ Result<ArmComparison> AskBoth(const GateSuite& suite, const GatePrograms& progra
       RunPlan(plan, folder,
               {.systems = parts,
                .score = [](const AskedTask& asked, Row* row) { return ScoreRow(asked, {}, row); }},
-              OldRows::kDiscard, cancel, [](const Row&) {}));
+              OldRows::kDiscard, cancel, [](const Row&, std::int64_t) {}));
   if (summary.end == Summary::End::kCancelled) {
     return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
   }

@@ -423,7 +423,7 @@ Result<double> ScoreByCommand(const AskedTask& asked, const RunScorer& run, cons
 class PlanRun {
  public:
   PlanRun(const EvalPlan& plan, Asker& asker, RowFile& rows, const CancelToken& cancel,
-          const std::function<void(const Row&)>& say)
+          const SayRow& say)
       : plan_(plan),
         asker_(asker),
         rows_(rows),
@@ -468,7 +468,7 @@ class PlanRun {
       }
       ++summary_.asked;
       budget_.Add(asked->row);
-      say_(asked->row);
+      say_(asked->row, static_cast<std::int64_t>(rows_.rows().size()));
     }
   }
 
@@ -498,7 +498,7 @@ class PlanRun {
   Asker& asker_;
   RowFile& rows_;
   const CancelToken& cancel_;
-  const std::function<void(const Row&)>& say_;
+  const SayRow& say_;
   std::mutex mutex_;
   Budget budget_;
   std::vector<Job> jobs_;
@@ -575,8 +575,7 @@ Result<void> ScoreRow(const AskedTask& asked, const RunScorer& run, Row* row) {
 }
 
 Result<Summary> RunPlan(const EvalPlan& plan, const std::string& folder, const RunParts& parts,
-                        OldRows old_rows, const CancelToken& cancel,
-                        const std::function<void(const Row& row)>& say) {
+                        OldRows old_rows, const CancelToken& cancel, const SayRow& say) {
   DOSSIER_RETURN_IF_ERROR(CheckPlan(plan));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder));
   DOSSIER_RETURN_IF_ERROR(CheckIsOurs(folder));

@@ -2,7 +2,8 @@
 //
 //   EvalPlan plan{.arms = arms, .models = models, .sets = sets, .limits = {.jobs = 1}};
 //   DOSSIER_ASSIGN_OR_RETURN(const Summary summary,
-//                            RunPlan(plan, "out", parts, cancel, [](const Row& row) { Show(row);
+//                            RunPlan(plan, "out", parts, cancel, [](const Row& row, auto) {
+//                            Show(row);
 //                            }));
 //
 // The folder has plan.json, tasks.jsonl, rows.jsonl and transcripts/ (docs/formats/eval-run.md). A
@@ -90,12 +91,14 @@ struct RunParts {
 
 enum class OldRows : std::uint8_t { kKeep, kDiscard };  // kDiscard: --new
 
+// Called with each answer when it is saved; `answers`: the number in the folder, with it.
+using SayRow = std::function<void(const Row& row, std::int64_t answers)>;
+
 // Errors: kConfig (no arm, no task), kCheckFailed (the plan differs from the folder's; lists the
 // differences), kLocked (another run holds the folder), kUnavailable (a system is not installed),
 // those of files. Failures of single questions are not errors.
 Result<Summary> RunPlan(const EvalPlan& plan, const std::string& folder, const RunParts& parts,
-                        OldRows old_rows, const CancelToken& cancel,
-                        const std::function<void(const Row& row)>& say);
+                        OldRows old_rows, const CancelToken& cancel, const SayRow& say);
 
 // The estimated cost of a run, from three tasks per arm, spread over the lengths.
 struct Estimate {

@@ -467,14 +467,14 @@ bool IsShown(const PackedFile& file, const PackedSecret& secret) {
 // Lists each redaction as FILE:LINE KIND, so that a wrong one is noticed; also those that caused a
 // file to be left out.
 std::string SecretLines(const PackedFiles& packed) {
-  std::size_t count = 0;
+  std::size_t count = 0, of_left_out = 0;
   std::string lines;
   for (const PackedFile& file : packed.files) {
     const bool left_out = file.why == LeftOut::kSecretFound;
     for (const PackedSecret& secret : file.secrets) {
       const bool shown = IsShown(file, secret);
       if (!shown && !left_out) continue;
-      if (shown) ++count;
+      ++(shown ? count : of_left_out);
       if (lines.size() < kMostSecretLines) {
         const std::string line = secret.line > 0 ? fmt::format(":{}", secret.line) : "";
         lines += fmt::format("  {}{} {}{}\n", PathForText(file.path), line, secret.kind,
@@ -484,7 +484,9 @@ std::string SecretLines(const PackedFiles& packed) {
   }
   if (lines.empty()) return {};
   if (lines.size() >= kMostSecretLines) lines += "  … (--json lists all)\n";
-  return fmt::format("secrets redacted: {}\n{}", GroupDigits(count), lines);
+  const std::string more =
+      of_left_out == 0 ? "" : fmt::format("; in files left out: {}", GroupDigits(of_left_out));
+  return fmt::format("secrets redacted: {}{}\n{}", GroupDigits(count), more, lines);
 }
 
 Json FileJson(const PackedFile& file) {

@@ -230,7 +230,10 @@ TEST_F(PackTest, SecretsAreRedactedOrLeftOut) {  // ASM-115
   EXPECT_EQ(FileAt(redacted, "deploy.pem").why, LeftOut::kSecretName);
   EXPECT_EQ(FileAt(redacted, "cluster").why, LeftOut::kSecretFound);
   options.secrets = SecretPolicy::kExclude;
-  EXPECT_EQ(FileAt(Packed(options), "config.py").why, LeftOut::kSecretFound);
+  const PackedFiles without = Packed(options);
+  EXPECT_EQ(FileAt(without, "config.py").why, LeftOut::kSecretFound);
+  EXPECT_THAT(PackTable(without, {}, "chars"),
+              HasSubstr("secrets redacted: 0; in files left out: "));
   options.secrets = SecretPolicy::kAllow;
   EXPECT_THAT(Packed(options).Text(), HasSubstr("sk-ant-"));
   EXPECT_THAT(Packed(options).Text(), HasSubstr("A=1"));
