@@ -130,7 +130,7 @@ class LlmLog {
     if (!threads && !conversations) {
       return MakeError(ErrorCode::kDamaged, "it is a database, but not the log of llm");
     }
-    DOSSIER_RETURN_IF_ERROR(RefuseViews());
+    DOSSIER_RETURN_IF_ERROR(RefuseMadeRows());
     std::vector<std::string> done;
     if (threads) DOSSIER_RETURN_IF_ERROR(ReadThreads(&done, &out));
     if (conversations) DOSSIER_RETURN_IF_ERROR(ReadConversations(done, &out));
@@ -145,17 +145,27 @@ class LlmLog {
     return query.With(table).Step();
   }
 
-  // A view in place of a table could produce rows without end. `message_tree` is llm's own (since
-  // 0.32) and is not read.
-  Status RefuseViews() {
-    DOSSIER_ASSIGN_OR_RETURN(store::Statement query,
-                             db_.Prepare("SELECT name FROM sqlite_master WHERE type = 'view' AND "
-                                         "name <> 'message_tree'"));
-    DOSSIER_ASSIGN_OR_RETURN(const bool found, query.Step());
-    if (!found) return {};
-    return MakeError(ErrorCode::kRefused,
-                     "it has the view {}, which is not of llm; import a copy without it",
-                     query.View(0));
+  // Views, virtual tables and generated columns could produce rows without end or values of any
+  // size; stored ones are bounded by the file. `message_tree` (since 0.32) and `responses_fts` are
+  // llm's own and are not read.
+  Status RefuseMadeRows() {
+    constexpr std::pair<std::string_view, std::string_view> kMade[] = {
+        {"view", "SELECT name FROM sqlite_master WHERE type = 'view' AND name <> 'message_tree'"},
+        {"virtual table",
+         "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage = 0 AND "
+         "name <> 'responses_fts'"},
+        {"generated column",
+         "SELECT c.name FROM sqlite_master t, pragma_table_xinfo(t.name) c "
+         "WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden IN (2, 3)"}};
+    for (const auto& [what, text] : kMade) {
+      DOSSIER_ASSIGN_OR_RETURN(store::Statement query, db_.Prepare(text));
+      DOSSIER_ASSIGN_OR_RETURN(const bool found, query.Step());
+      if (!found) continue;
+      return MakeError(ErrorCode::kRefused,
+                       "it has the {} {}, which is not of llm; import a copy without it", what,
+                       query.View(0));
+    }
+    return {};
   }
 
   Status CountBytes(const JsonObject& message) {

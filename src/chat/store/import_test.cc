@@ -221,5 +221,26 @@ TEST_F(ImportTest, NamesWhatItCannotRead) {
               FailsWith(ErrorCode::kRefused, "it has the view responses"));
 }
 
+// Rows without end and values of any size do not come from a small file.
+TEST_F(ImportTest, RefusesWhatIsMadeWhenItIsRead) {
+  constexpr std::string_view kTalk =
+      "CREATE TABLE conversations(id, name, model);"
+      "INSERT INTO conversations VALUES('a', 'b', 'c');";
+  EXPECT_THAT(
+      ReadForeign(PutDatabase(std::string(kTalk) +
+                              "CREATE VIEW message_tree AS WITH RECURSIVE r(x) AS (SELECT 1 UNION "
+                              "ALL SELECT x + 1 FROM r) SELECT x AS id, 'a' AS conversation_id "
+                              "FROM r;"
+                              "CREATE VIRTUAL TABLE responses USING fts5(id, conversation_id, "
+                              "content='message_tree', content_rowid='id')"),
+                  kNow),
+      FailsWith(ErrorCode::kRefused, "it has the virtual table responses"));
+  EXPECT_THAT(ReadForeign(PutDatabase(std::string(kTalk) +
+                                      "CREATE TABLE responses(conversation_id, prompt GENERATED "
+                                      "ALWAYS AS (hex(zeroblob(400000000))) VIRTUAL)"),
+                          kNow),
+              FailsWith(ErrorCode::kRefused, "it has the generated column prompt"));
+}
+
 }  // namespace
 }  // namespace dossier::chat

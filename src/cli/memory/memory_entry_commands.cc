@@ -78,6 +78,11 @@ memory::CoreValue ValueOf(const MemoryCall& call, std::string text, std::vector<
     const std::string& given = arguments.importance;
     if (const auto number = ParseNumber(given)) {
       value.importance = static_cast<int>(std::clamp(*number, 1.0, 5.0));
+      if (*number < 1 || *number > 5) {
+        notices->push_back(
+            {"importance_ignored",
+             fmt::format("\"{}\" is not from 1 to 5; {} is stored", given, *value.importance)});
+      }
     } else {
       value.importance = 3;
       notices->push_back(

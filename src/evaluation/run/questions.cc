@@ -303,7 +303,9 @@ enum class MissingContexts : std::uint8_t { kRefused, kAllowed };
 Status CheckScorer(const RawQuestion& raw, const AskedTask& asked) {
   const std::string& scorer = asked.task.scorer;
   std::vector<std::string> names = ScorerNames();
-  names.insert(names.end(), kRunScorers.begin(), kRunScorers.end());
+  for (const std::string_view name : kRunScorers) {
+    if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
+  }
   if (std::find(names.begin(), names.end(), scorer) == names.end()) {
     const std::string near = DidYouMean(scorer, names);
     return MakeError(ErrorCode::kConfig, "{}: no such scorer: {}{} {}", raw.place, scorer,

@@ -41,7 +41,14 @@ Result<Branch> ForkBranch(Connection& connection, const ForkRequest& request) {
   }
   DOSSIER_ASSIGN_OR_RETURN(std::optional<Branch> known, LookUpBranch(connection, request.name));
   if (known) {
-    if (known->parent == parent.name) return *std::move(known);
+    if (known->parent == parent.name && request.at.value_or(known->fork_seq) == known->fork_seq) {
+      return *std::move(known);
+    }
+    if (known->parent == parent.name) {
+      return MakeError(ErrorCode::kInvalidArgument,
+                       "chain_mismatch: branch \"{}\" was forked at write {}, not at {}",
+                       request.name, known->fork_seq, *request.at);
+    }
     return MakeError(ErrorCode::kInvalidArgument,
                      "chain_mismatch: branch \"{}\" is a fork of \"{}\", not of \"{}\"",
                      request.name, known->parent, parent.name);

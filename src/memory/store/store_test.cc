@@ -94,6 +94,7 @@ TEST(StoreTest, ForksCheckNamesParentsAndPoints) {  // MEM-3, MEM-4
   };
   const Case kCases[] = {
       {"old", "y", {}, ErrorCode::kInvalidArgument, "chain_mismatch: branch \"y\""},
+      {"root", "old", 2, ErrorCode::kInvalidArgument, "\"old\" was forked at write 1, not at 2"},
       {"root", "root", {}, ErrorCode::kInvalidArgument, "root is no fork"},
       {"n9", "q", {}, ErrorCode::kNotFound, "no branch \"n9\"; known: root, old, x, y, z"},
       {"root", "a b", {}, ErrorCode::kInvalidArgument, "\"a b\" is no branch name"},

@@ -46,9 +46,9 @@ TEST(UsageRuleTest, EveryFormOfTheGrammar) {  // CON-34
        {"ls -x", "ls -lx", "ls --al", "ls -", "ls --all=1", "ls x", "ls --", "ls ---all"}},
       {"head [-n <int>] [-<int>] <path>",
        {"head x", "head -n 2 x", "head -n2 x", "head x -n 2", "head -20 x", "head -n +5 x",
-        "head -- x", "head -- -x", "head -n 1 -n 2 x"},
+        "head -- x", "head -- ./-x", "head -n 1 -n 2 x"},
        {"head", "head -n x", "head -n -2 x", "head -n", "head -2x x", "head -+2 x", "head ../x",
-        "head /etc/x", "head x y", "head -n 9999999999999999999 x", "head -- ../x"}},
+        "head /etc/x", "head x y", "head -n 9999999999999999999 x", "head -- ../x", "head -- -x"}},
       {"git log [-i] [-n <int>] [--since=<word>]",
        {"git log --since=now", "git log --since now", "git log -in2", "git log -in 2",
         "git log --since=", "git log -i -n 3 --since=a"},
@@ -132,7 +132,7 @@ struct Reference {
 
   static bool Is(char kind, const std::string& text) {
     if (kind == 'w') return text.empty() || text[0] != '-';
-    if (kind == 'p') return !text.empty() && Inside(text);
+    if (kind == 'p') return !text.empty() && text[0] != '-' && Inside(text);
     std::size_t i = !text.empty() && text[0] == '+' ? 1 : 0;
     if (i == text.size()) return false;
     for (; i < text.size(); ++i) {

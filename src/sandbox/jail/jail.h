@@ -56,7 +56,9 @@ namespace dossier::sandbox {
 struct JailLimits {
   std::optional<Millis> wall{120'000};  // then TERM, `grace`, KILL; unset: no limit
   Millis grace{100};                    // between TERM and KILL, whatever the reason
-  Millis cpu{120'000};                  // of all processes together
+  // Of all processes together. Children that nobody waits for, since SIGCHLD is ignored, count as
+  // far as they live for more than 100 ms; without namespaces for more than half a second.
+  Millis cpu{120'000};
   // Bytes: of private memory for each process; of private and shared memory, /tmp and /dev/shm for
   // all together.
   std::uint64_t memory = 4ull << 30;

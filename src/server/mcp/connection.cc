@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kPage = 100;
 constexpr std::size_t kMostRunning = 256;      // requests of one connection
+constexpr std::size_t kMostSubscribed = 1000;  // resources
 constexpr std::int64_t kToolsTtl = 3'600'000;  // ms; the table is constant in the program
 constexpr std::string_view kMetaServer = "io.modelcontextprotocol/serverInfo";
 constexpr std::string_view kMetaLogLevel = "io.modelcontextprotocol/logLevel";
@@ -100,6 +101,10 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
   }
   void Handle(const RpcMessage& message, std::shared_ptr<Outlet> outlet);
   void CancelAll(const std::string& reason);
+  bool busy() {
+    const std::lock_guard lock(mutex_);
+    return !running_.empty();
+  }
 
   Era era() const {
     const std::lock_guard lock(mutex_);
@@ -479,7 +484,6 @@ RpcResult ClientConnection::Impl::ReadResource(const JsonObject& params, const C
 RpcResult ClientConnection::Impl::Subscribe(const JsonObject& params, const CallContext&) {
   const auto uri = TextParam(params, "uri");
   if (!uri) return tl::unexpected(uri.error());
-  constexpr std::size_t kMostSubscribed = 1000;
   const std::lock_guard lock(mutex_);
   if (subscribed_.size() >= kMostSubscribed) {
     return Fault(kInvalidParams, "/uri: too many resources are subscribed to");
@@ -508,7 +512,14 @@ void ClientConnection::Impl::Listen(const RpcMessage& message,
   }
   Subscription subscription{.request = running, .id = message.id};
   JsonArray honoured;
-  for (const std::string& uri : StringsOf(Find(*filter, "resourceSubscriptions"))) {
+  const std::vector<std::string> uris = StringsOf(Find(*filter, "resourceSubscriptions"));
+  if (uris.size() > kMostSubscribed) {
+    return End(message.id, *running,
+               Fault(kInvalidParams, fmt::format("/notifications/resourceSubscriptions: more than "
+                                                 "{} resources",
+                                                 kMostSubscribed)));
+  }
+  for (const std::string& uri : uris) {
     subscription.uris.insert(uri);
     honoured.emplace_back(uri);
   }
@@ -585,6 +596,8 @@ ClientConnection::~ClientConnection() { CancelAll("the connection ended"); }
 void ClientConnection::Handle(const RpcMessage& message, std::shared_ptr<Outlet> outlet) {
   impl_->Handle(message, std::move(outlet));
 }
+bool ClientConnection::busy() const { return impl_->busy(); }
+
 void ClientConnection::CancelAll(const std::string& reason) { impl_->CancelAll(reason); }
 Era ClientConnection::era() const { return impl_->era(); }
 std::string ClientConnection::version() const { return impl_->version(); }

@@ -77,6 +77,8 @@ class ClientConnection {
   // Answers no more requests. Waits for their threads.
   void CancelAll(const std::string& reason);
 
+  bool busy() const;  // a request has no answer yet
+
   Era era() const;
   std::string version() const;  // negotiated; "" before that
 

@@ -1,6 +1,7 @@
 #include "server/mcp/http_server.h"
 
 #include <algorithm>
+#include <atomic>
 #include <list>
 #include <map>
 #include <mutex>
@@ -137,7 +138,7 @@ class PostOutlet final : public Outlet {
   }
   void Drop() override {
     const std::lock_guard lock(mutex_);
-    if (std::exchange(done_, true)) return;
+    if (done_.exchange(true)) return;
     if (streaming_) return exchange_->Finish();
     exchange_->Reply({.status = 202, .headers = headers_});
   }
@@ -146,10 +147,11 @@ class PostOutlet final : public Outlet {
     const std::lock_guard lock(mutex_);
     if (!done_ && !streaming_) Open();
   }
-  // Comments on a quiet stream. Returns false once the client has left; then nothing is sent.
+  // Comments on a quiet stream. Returns false once the client has left; then nothing is sent. Does
+  // nothing while another thread sends, perhaps to a client that does not read.
   bool Tend() {
-    const std::lock_guard lock(mutex_);
-    if (done_) return true;
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock() || done_) return true;
     if (exchange_->client_gone()) {
       done_ = true;
       exchange_->Abort();
@@ -160,10 +162,7 @@ class PostOutlet final : public Outlet {
     if (streaming_ && now - spoke_ >= options_.comment_every) Chunk(": still here\n\n");
     return true;
   }
-  bool done() const {
-    const std::lock_guard lock(mutex_);
-    return done_;
-  }
+  bool done() const { return done_; }
 
  private:
   void Open() {
@@ -192,7 +191,8 @@ class PostOutlet final : public Outlet {
   const Clock::Steady began_;
   mutable std::mutex mutex_;  // one user of the exchange at a time
   Clock::Steady spoke_;
-  bool streaming_ = false, done_ = false;
+  bool streaming_ = false;
+  std::atomic<bool> done_ = false;  // read without the lock, which a sending thread may hold
 };
 
 // A client of the handshake era; lives across its requests.
@@ -206,7 +206,7 @@ struct Session {
 
 // One POST of the modern era.
 struct Post {
-  std::unique_ptr<ClientConnection> connection;
+  std::shared_ptr<ClientConnection> connection;  // shared with the thread that takes the message
   std::shared_ptr<PostOutlet> outlet;
   Json id;
   bool told = false;  // it was told that its client left
@@ -399,16 +399,22 @@ class Server final : public HttpServer {
     Post post{.id = message.id};
     post.outlet =
         std::make_shared<PostOutlet>(std::move(exchange), options_, Era::kModern, HttpHeaders());
-    post.connection = std::make_unique<ClientConnection>(
+    post.connection = std::make_shared<ClientConnection>(
         catalog_, ticker_,
         ConnectionOptions{.era = Era::kModern, .info = options_.info, .caller = caller});
-    ClientConnection& connection = *post.connection;
+    auto connection = post.connection;
     const auto outlet = post.outlet;
     {
       const std::lock_guard lock(mutex_);
       posts_.push_back(std::move(post));
     }
-    connection.Handle(message, outlet);
+    connection->Handle(message, outlet);
+    // The client has left meanwhile: the end waits for its requests, so it does not happen here.
+    if (connection.use_count() == 1) {
+      ending_.RunOrDo([ended = std::make_shared<decltype(connection)>(std::move(connection))] {
+        ended->reset();
+      });
+    }
   }
 
   void TakeHandshake(std::shared_ptr<HttpExchange> exchange, RpcMessages messages,
@@ -520,26 +526,40 @@ class Server final : public HttpServer {
   void End(std::shared_ptr<Session> session) {
     ending_.RunOrDo([session = std::move(session)] {
       session->connection->CancelAll("the session was ended");
+      const std::lock_guard lock(session->mutex);
+      if (session->listens) session->listens->Drop();
     });
   }
 
+  // The ticker's thread, and the only one that takes something out of `posts_`.
   void Look() {
     std::list<Post> finished;
     std::vector<std::shared_ptr<Session>> idle;
+    std::vector<std::shared_ptr<PostOutlet>> handshakes;
+    std::vector<std::list<Post>::iterator> posts;
     {
       const std::lock_guard lock(mutex_);
-      // A lost connection of the handshake era cancels nothing.
-      std::erase_if(handshakes_,
-                    [](const auto& outlet) { return !outlet->Tend() || outlet->done(); });
-      for (auto post = posts_.begin(); post != posts_.end();) {
-        const auto next = std::next(post);
-        if (!post->outlet->Tend()) Cancel(*post);
+      handshakes = handshakes_;
+      for (auto post = posts_.begin(); post != posts_.end(); ++post) posts.push_back(post);
+    }
+    // Without the lock, which every request needs. A lost connection of the handshake era cancels
+    // nothing.
+    std::erase_if(handshakes, [](const auto& outlet) { return outlet->Tend() && !outlet->done(); });
+    for (const auto& post : posts) {
+      if (!post->outlet->Tend()) Cancel(*post);
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      std::erase_if(handshakes_, [&](const auto& outlet) {
+        return std::ranges::find(handshakes, outlet) != handshakes.end();
+      });
+      for (const auto& post : posts) {
         if (post->outlet->done()) finished.splice(finished.end(), posts_, post);
-        post = next;
       }
       const auto now = steady_clock::now();
       for (auto at = sessions_.begin(); at != sessions_.end();) {
-        const bool rests = now - at->second->used >= options_.session_idle;
+        const bool rests =
+            now - at->second->used >= options_.session_idle && !IsAtWork(*at->second);
         if (rests) idle.push_back(at->second);
         at = rests ? sessions_.erase(at) : std::next(at);
       }
@@ -548,6 +568,13 @@ class Server final : public HttpServer {
     if (finished.empty()) return;
     auto ended = std::make_shared<std::list<Post>>(std::move(finished));
     ending_.RunOrDo([ended] { ended->clear(); });
+  }
+
+  // A request is being answered, or a client listens on its stream.
+  static bool IsAtWork(Session& session) {
+    if (session.connection->busy()) return true;
+    const std::lock_guard lock(session.mutex);
+    return session.listens && !session.listens->done();
   }
 
   // The client closed the stream of its answer, which means that it wants none.
