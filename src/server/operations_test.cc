@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -83,6 +84,23 @@ TEST_F(OperationsTest, AnIdNamesItsContentAndOutlivesTheServer) {  // SRV-20
               HasSubstr("there is no context c000000000000"));
 }
 
+// As the error says: open the files again.
+TEST_F(OperationsTest, ADamagedContextIsMendedByOpeningItAgain) {  // SRV-20
+  const std::string id = OpenFile("a.txt");
+  const std::string folder = fmt::format("{}/data/contexts/{}", folder_.path(), id);
+  ASSERT_TRUE(Exists(folder + "/context.json"));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file() && entry.path().filename() != "context.json") {
+      std::filesystem::remove(entry.path());
+    }
+  }
+  Restart();
+  EXPECT_FALSE(Do("read", {{"context", id}, {"at", "a.txt:3"}}));
+  EXPECT_EQ(OpenFile("a.txt"), id);
+  Restart();
+  EXPECT_THAT(Do("read", {{"context", id}, {"at", "a.txt:3"}}), Succeeds());
+}
+
 TEST_F(OperationsTest, OpenTellsWhatItIsAndDescribeTellsItAgain) {  // SRV-20, SRV-A2
   const auto opened = Do("open", {{"paths", JsonArray{"a.txt"}}});
   ASSERT_THAT(opened, Succeeds());
@@ -102,6 +120,10 @@ TEST_F(OperationsTest, AClientHearsNothingThatTheServerDoesNotHave) {  // SRV-51
   options_.roots_name = "that of --local-paths";
   Restart();
   EXPECT_EQ(ErrorOf("open", {{"paths", JsonArray{".env"}}}), ".env holds secrets and is not read");
+  EXPECT_THAT(ErrorOf("open", {{"paths", JsonArray{std::string("a.txt\0/../../x", 14)}}}),
+              HasSubstr("has a NUL character"));
+  ASSERT_EQ(mkfifo((root() + "/pipe").c_str(), 0600), 0);
+  EXPECT_EQ(ErrorOf("open", {{"paths", JsonArray{"pipe"}}}), "pipe is neither a file nor a folder");
   EXPECT_THAT(ErrorOf("open", {{"paths", JsonArray{"../x"}}}),
               ::testing::AllOf(HasSubstr("(that of --local-paths)"), Not(HasSubstr(root()))));
 }

@@ -12,6 +12,7 @@
 #include "base/files/missing_file.h"
 #include "base/files/secret_files.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 #include "model/local/local_weights.h"
 #include "server/client_model.h"
 #include "server/run_table.h"
@@ -183,6 +184,10 @@ Status Workspace::CheckPlace(const std::string& real_path, std::string_view give
 }
 
 Result<std::string> Workspace::Admit(const std::string& path) const {
+  if (path.find('\0') != std::string::npos) {  // the system would read the part in front of it
+    return MakeError(ErrorCode::kRefused, "{} has a NUL character and is no path",
+                     utf8::CleanForTerminal(path));
+  }
   const fs::path base = options_.roots.empty() ? fs::current_path() : fs::path(options_.roots[0]);
   std::error_code error;
   const fs::path real = fs::weakly_canonical(base / path, error);
@@ -192,7 +197,11 @@ Result<std::string> Workspace::Admit(const std::string& path) const {
   if (!fs::exists(real, error)) {
     return tl::unexpected(ExplainMissing(ErrnoError(ENOENT, path), real.string()));
   }
-  if (fs::is_regular_file(real, error)) DOSSIER_RETURN_IF_ERROR(OpenNamed(real.string(), path));
+  if (fs::is_regular_file(real, error)) {
+    DOSSIER_RETURN_IF_ERROR(OpenNamed(real.string(), path));
+  } else if (!fs::is_directory(real, error)) {
+    return MakeError(ErrorCode::kRefused, "{} is neither a file nor a folder", path);
+  }
   return real.string();
 }
 

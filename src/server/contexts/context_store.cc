@@ -163,11 +163,14 @@ Result<std::shared_ptr<const OpenContext>> ContextStore::Add(
                                    {"documents", std::move(records)}};
     const std::string text = ToJson(record) + "\n";
     DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(fresh + "/context.json", text, 0600));
-    // The same content may exist already, with its texts: only its description is new.
+    // The same content may exist already, perhaps damaged: then the folders change places at once,
+    // and the old one is removed. Texts that are mapped stay readable.
     const std::string final_folder = FolderOf(context->id);
-    if (std::rename(fresh.c_str(), final_folder.c_str()) != 0) {
-      if (errno != ENOTEMPTY && errno != EEXIST) return MakeErrnoError(errno, final_folder);
-      DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(final_folder + "/context.json", text, 0600));
+    const auto move = [&](unsigned how_moved) {
+      return renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, final_folder.c_str(), how_moved) == 0;
+    };
+    if (!move(RENAME_NOREPLACE) && (errno != EEXIST || !move(RENAME_EXCHANGE))) {
+      return MakeErrnoError(errno, final_folder);
     }
     Remember(context);
     const std::lock_guard lock(mutex_);

@@ -54,7 +54,10 @@ class JailedClient final : public ToolServer {
  public:
   explicit JailedClient(ServerSpec spec) : spec_(std::move(spec)) {}
   ~JailedClient() override {
-    to_server_.Reset();
+    {
+      const std::lock_guard lock(writing_);
+      to_server_.Reset();
+    }
     stop_.Cancel("its client is gone");
     if (thread_.joinable()) thread_.join();
   }
@@ -181,7 +184,7 @@ class JailedClient final : public ToolServer {
     if (message.kind == RpcMessage::Kind::kRequest) {
       const std::string refusal =
           ErrorText(message.id, {kMethodNotFound, "this client takes no requests"}) + "\n";
-      (void)WriteWithin(to_server_.get(), refusal, steady_clock::now() + Millis(100), {});
+      (void)Write(refusal, steady_clock::now() + Millis(100), {});
       return;
     }
     if (message.kind != RpcMessage::Kind::kResponse || !message.id.is_int64()) return;
@@ -200,6 +203,17 @@ class JailedClient final : public ToolServer {
     return Broken(fmt::format("{}: {}", method, error ? TextAt(*error, "message") : "no result"));
   }
 
+  // Writes a whole line: requests and refusals of several threads share one pipe.
+  Status Write(const std::string& line, steady_clock::time_point until, const CancelToken& cancel) {
+    std::unique_lock lock(writing_, std::defer_lock);
+    while (!lock.try_lock_for(Millis(50))) {
+      if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
+      if (steady_clock::now() >= until) return MakeError(ErrorCode::kTimeout, "it reads nothing");
+    }
+    if (!to_server_.valid()) return MakeError(ErrorCode::kDied, "it has ended");
+    return WriteWithin(to_server_.get(), line, until, cancel);
+  }
+
   // Returns the whole answer, including an error answer.
   Result<Json> Exchange(std::string_view method, JsonObject params, Millis limit,
                         const CancelToken& cancel) {
@@ -214,7 +228,7 @@ class JailedClient final : public ToolServer {
     lock.unlock();
     Json message =
         JsonObject{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}};
-    const Status put = WriteWithin(to_server_.get(), ToJson(message) + "\n", until, cancel);
+    const Status put = Write(ToJson(message) + "\n", until, cancel);
     const std::uint64_t wake = cancel.OnCancel([this] {
       const std::lock_guard guard(mutex_);
       changed_.notify_all();
@@ -267,12 +281,13 @@ class JailedClient final : public ToolServer {
     if (!IsHandshakeVersion(TextAt(hello, "protocolVersion"))) {
       return Broken("it speaks no revision that is known here");
     }
-    return WriteWithin(to_server_.get(), NotificationText("notifications/initialized", {}) + "\n",
-                       steady_clock::now() + spec_.timeout, cancel);
+    return Write(NotificationText("notifications/initialized", {}) + "\n",
+                 steady_clock::now() + spec_.timeout, cancel);
   }
 
   const ServerSpec spec_;
-  UniqueFd to_server_;
+  std::timed_mutex writing_;
+  UniqueFd to_server_;  // guarded by `writing_`
   CancelSource stop_;
   bool modern_ = false;  // set before the first call
   std::string buffer_;   // used by the server's thread, as is the next

@@ -256,10 +256,11 @@ class Queue(agents_case.AgentsCase):
         (self.repo / "config/tasks.json").unlink()
         self.engineer("mkdir -p src; echo x > src/$1.txt")
         tasks = [{"id": name, "summary": "x"} for name in ("one", "two")]
-        self.put("tasks/pending/list.json", json.dumps(tasks))
+        self.put("work/pending/list.json", json.dumps(tasks))
         self.commit()
-        self.assertEqual(self.run_agents("--tasks", "tasks/pending/list.json", "--only", "one")[0], 0)
-        self.assertEqual(json.loads((self.repo / "tasks/pending/list.json").read_text()), tasks)
+        code, _, err = self.run_agents("--tasks", "work/pending/list.json", "--only", "one")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(json.loads((self.repo / "work/pending/list.json").read_text()), tasks)
 
     def test_many_tasks_and_workers_merge_each_once(self):  # REP-A23; $DOSSIER_TEST_TASKS of them
         count = int(os.environ.get("DOSSIER_TEST_TASKS", "16"))

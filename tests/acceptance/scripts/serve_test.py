@@ -961,6 +961,7 @@ class Runs(ServeCase):
         client = self.server()
         client.chat("hi")
         client.chat("fail now")
+        self.assertEqual(client.ask("GET", "/api/v1/runs?since=garbage")[0], 400)
         first = client.ask("GET", "/api/v1/runs?limit=1")[1]
         self.assertEqual(first["runs"][0]["status"], "failed")
         rest = client.ask("GET", f"/api/v1/runs?status=final&cursor={first['next']}")[1]
