@@ -235,7 +235,7 @@ TEST_F(ImportTest, RefusesWhatIsMadeWhenItIsRead) {
                               "content='message_tree', content_rowid='id')"),
                   kNow),
       FailsWith(ErrorCode::kRefused, "it has the virtual table responses"));
-  EXPECT_THAT(ReadForeign(PutDatabase(std::string(kTalk) +
+  EXPECT_THAT(ReadForeign(PutDatabase("DROP TABLE responses; DROP VIEW message_tree;"
                                       "CREATE TABLE responses(conversation_id, prompt GENERATED "
                                       "ALWAYS AS (hex(zeroblob(400000000))) VIRTUAL)"),
                           kNow),

@@ -123,13 +123,13 @@ TEST(ItemsTest, Journals) {
           // The other side of an amount is written as exactly as it, or not at all.
           {"2024-01-02 Shop\n  a:b  184467440737095516160 WEI\n  a:c\n\n"
            "2024-01-03 Shop\n  a:b  0.123456789012 ETH\n  a:c\n",
-           R"([{"date":"2024-01-02","payee":"Shop","account":"a:b","amount":184467440737095516160,)"
-           R"("commodity":"WEI"},)"
-           R"({"date":"2024-01-02","payee":"Shop","account":"a:c","amount":-184467440737095516160,)"
-           R"("commodity":"WEI"},)"
-           R"({"date":"2024-01-03","payee":"Shop","account":"a:b","amount":0.123456789012,)"
+           R"([{"date":"2024-01-02","payee":"Shop","account":"a:b",)"
+           R"("amount":"184467440737095516160","commodity":"WEI"},)"
+           R"({"date":"2024-01-02","payee":"Shop","account":"a:c",)"
+           R"("amount":"-184467440737095516160","commodity":"WEI"},)"
+           R"({"date":"2024-01-03","payee":"Shop","account":"a:b","amount":"0.123456789012",)"
            R"("commodity":"ETH"},)"
-           R"({"date":"2024-01-03","payee":"Shop","account":"a:c"}])"}});
+           R"({"date":"2024-01-03","payee":"Shop","account":"a:c","amount":"","commodity":""}])"}});
   // A log with the frames of an error is none.
   EXPECT_NE(FormatOf("2024-01-01 10:00:00 ERROR x\n    at a.b(C.java:10)\n    at a.c(C.java:12)\n"
                      "2024-01-01 10:00:01 ERROR y\n    at a.b(C.java:10)\n"),

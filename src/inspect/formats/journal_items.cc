@@ -99,8 +99,8 @@ std::string AmountText(__int128 sum) {
   if (negative) sum = -sum;
   std::string places = fmt::format("{:08}", static_cast<std::int64_t>(sum % kUnit));
   places.resize(places.find_last_not_of('0') + 1);
-  return fmt::format("{}{}{}{}", negative ? "-" : "", sum / kUnit,
-                     places.empty() ? "" : ".", places);
+  return fmt::format("{}{}{}{}", negative ? "-" : "", sum / kUnit, places.empty() ? "" : ".",
+                     places);
 }
 
 // The start of the line in front of the one at `at`; npos: there is none.

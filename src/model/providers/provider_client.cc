@@ -180,7 +180,8 @@ class Receiver final : public HttpReceiver {
         end.error = last.error();
       }
     }
-    if (end.error && end.error->code == ErrorCode::kCancelled) return Cancelled(*end.error, end.sent);
+    if (end.error && end.error->code == ErrorCode::kCancelled)
+      return Cancelled(*end.error, end.sent);
     if (stream_->finished() || (streamed_ && stream_->started())) return Streamed(end);
     if (end.error) {
       const bool passes = broken_ && stream_->retry() == Failure::Retry::kYes;

@@ -211,8 +211,10 @@ TEST_F(SessionLimitsTest, AStubbornBlockThatIsCancelledLeavesTheSession) {  // S
   });
   BlockOptions options;
   options.cancel = cancel.token();
-  EXPECT_THAT(session->Run("import _dossier\n_dossier.call('llm', {})\n"
-                           "while True:\n    try: time.sleep(9)\n    except BaseException: pass",
+  EXPECT_THAT(session->Run("import _dossier\ntold = []\nwhile True:\n    try:\n"
+                           "        if not told:\n            told.append(1)\n"
+                           "            _dossier.call('llm', {})\n        time.sleep(9)\n"
+                           "    except BaseException: pass",
                            options, handler_),
               FailsWith(ErrorCode::kCancelled, "interrupted"));
   other.join();
