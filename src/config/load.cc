@@ -153,7 +153,8 @@ class Loader {
       for (const char* name :
            {"/.dossier", "/.dossier/conversations", "/.cllm", "/.cllm/conversations"}) {
         const std::string path = (folder == "/" ? "" : folder) + name;
-        if (path.starts_with(config_.user.legacy_folder())) continue;
+        const std::string legacy = config_.user.legacy_folder();  // "" without a home
+        if (!legacy.empty() && IsBelow(path, legacy)) continue;
         const Status checked = CheckOwnPath(path, PathKind::kFolder);
         if (checked) continue;
         config_.warnings.push_back(checked.error().message + "; no conversation is kept there");
@@ -216,7 +217,7 @@ class Finder {
 
   std::vector<std::string> Find(const Value& root) {
     for (const MapEntry& entry : root.entries) {
-      if (!entry.value.is_null()) CheckKey(entry.key, entry.value);
+      CheckKey(entry.key, entry.value);
       FindVariables(entry.key, entry.value);
     }
     return std::move(powers_);
@@ -228,10 +229,13 @@ class Finder {
   }
 
   void CheckKey(const std::string& name, const Value& value) {
-    if (!FindKey(name) && HoldsKeys(name)) {
-      for (const MapEntry& entry : value.entries) {
-        if (!entry.value.is_null()) CheckKey(name + "." + entry.key, entry.value);
-      }
+    const bool group = !FindKey(name) && HoldsKeys(name);
+    // These replace all that the user has set there, and perhaps a protection: `limits: null`.
+    const bool replaces = value.is_null() || (group && value.entries.empty());
+    if (replaces && HoldsPower(name)) return Add(name, value.node.line);
+    if (value.is_null()) return;
+    if (group) {
+      for (const MapEntry& entry : value.entries) CheckKey(name + "." + entry.key, entry.value);
       return;
     }
     switch (PowerOf(name)) {
@@ -246,8 +250,9 @@ class Finder {
         return CheckParams(name, value);
       case Power::kAgents:
         for (const MapEntry& entry : value.entries) {
-          if (entry.value.is_null() || !IsAgentPower(entry.key, ToJsonValue(entry.value))) continue;
-          Add(name + "." + entry.key, entry.value.node.line);
+          const bool power =
+              entry.value.is_null() || IsAgentPower(entry.key, ToJsonValue(entry.value));
+          if (power) Add(name + "." + entry.key, entry.value.node.line);
         }
         return;
     }
@@ -256,6 +261,13 @@ class Finder {
   static bool HoldsKeys(const std::string& name) {
     return std::ranges::any_of(Keys(),
                                [&](const Key& key) { return key.name.starts_with(name + "."); });
+  }
+
+  // It, or a key below it, needs trust.
+  static bool HoldsPower(const std::string& name) {
+    return std::ranges::any_of(Keys(), [&](const Key& key) {
+      return key.power != Power::kNone && (key.name == name || key.name.starts_with(name + "."));
+    });
   }
 
   static Power PowerOf(const std::string& name) {

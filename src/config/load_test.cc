@@ -249,6 +249,13 @@ TEST(PowerTest, EachPowerKeyIsFound) {  // CON-15, A2
       {"agents: {policy: /etc/policy.yaml}", "agents.policy"},
       {"models: {}", "models"},
       {"local: {}", "local"},
+      {"context_commands: ~", "context_commands"},  // takes away what the user has set
+      {"api_base: null", "api_base (line 1)"},
+      {"model:", "model"},
+      {"limits: null", "limits"},
+      {"dynamic_commands: {}", "dynamic_commands"},
+      {"compaction: null", "compaction"},
+      {"agents: {engines: null}", "agents.engines"},
   };
   for (const auto& [text, power] : cases) {
     const auto values = ParseConfigFile({"f.yml", "f.yml", text});
@@ -258,7 +265,7 @@ TEST(PowerTest, EachPowerKeyIsFound) {  // CON-15, A2
   for (const char* harmless :
        {"model: x", "params: {top_p: 1, max_completion_tokens: 5}",
         "compaction: {mode: off, model: x}", "compaction:\n  model: $${HOME}\n",
-        "context_commands: ~", "agents: {tasks: [config/tasks.edn], engineer: a}", ""}) {
+        "agents: {tasks: [config/tasks.edn], engineer: a}", ""}) {
     const auto values = ParseConfigFile({"f.yml", "f.yml", harmless});
     ASSERT_TRUE(values) << harmless;
     EXPECT_THAT(FindPowers(*values), IsEmpty()) << harmless;

@@ -119,17 +119,20 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMaxBytes = 4 << 20;  // all files together
 constexpr std::size_t kMaxFiles = 1000;
 
-// Lists files below `root` that control prompts; it ignores all others.
+// Lists all files below `root`, as a layout may name any of them.
 Result<std::vector<std::string>> NamesIn(const fs::path& root) {
   std::vector<std::string> names;
   for (const char* kind : {"layouts", "prompts"}) {
     std::error_code error;
-    fs::recursive_directory_iterator at(root / kind, error);
+    const fs::path folder = root / kind;
+    if (!fs::exists(folder, error)) continue;
+    fs::recursive_directory_iterator at(folder, error);
     for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
       const fs::path& path = at->path();
-      const std::string ending = path.extension().string();
-      if (ending != ".yaml" && ending != ".yml" && ending != ".md") continue;
-      if (!fs::is_regular_file(at->symlink_status(error))) {
+      std::error_code gone;
+      const fs::file_status status = at->symlink_status(gone);
+      if (fs::is_directory(status)) continue;
+      if (!fs::is_regular_file(status)) {
         return MakeError(ErrorCode::kConfig, "{} is no regular file", path.string());
       }
       names.push_back(path.lexically_relative(root).string());
@@ -138,6 +141,8 @@ Result<std::vector<std::string>> NamesIn(const fs::path& root) {
                          kMaxFiles);
       }
     }
+    // What cannot be listed might be used all the same, by a name that a layout gives.
+    if (error) return MakeErrnoError(error.value(), folder.string());
   }
   std::sort(names.begin(), names.end());
   return names;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -34,6 +35,18 @@ TEST_F(TrustTest, AnApprovalIsOfAPathAndItsBytes) {  // CON-15
   EXPECT_TRUE(*store_.Revoke("/repo/dossier.yml"));
   EXPECT_FALSE(*store_.Revoke("/repo/dossier.yml"));
   EXPECT_FALSE(store_.Find("/repo/dossier.yml")->has_value());
+}
+
+// A layout may name a file of any ending as its template.
+TEST_F(TrustTest, AllFilesOfPromptsAreSeen) {  // CON-15
+  const std::string project = folder_->path() + "/.dossier";
+  ASSERT_TRUE(MakeFolders(project + "/prompts/deep"));
+  ASSERT_TRUE(WriteFileAtomic(project + "/prompts/deep/note.txt", "one"));
+  const auto assets = ReadProjectAssets(project);
+  ASSERT_TRUE(assets && *assets);
+  EXPECT_THAT((*assets)->names, ::testing::ElementsAre("prompts/deep/note.txt"));
+  ASSERT_EQ(symlink("/tmp", (project + "/prompts/sub").c_str()), 0);
+  EXPECT_THAT(ReadProjectAssets(project), FailsWith(ErrorCode::kConfig, "sub is no regular file"));
 }
 
 TEST_F(TrustTest, OnlyTheOwnerReadsIt) {  // D17

@@ -128,14 +128,17 @@ class SqliteJournal final : public Journal {
     }
     std::vector<std::string> rows;
     RunState state{.status = std::string(kRunning)};
+    std::string question, model;
     for (const Event& event : events) {
       JsonObject data = event.data;
       DOSSIER_RETURN_IF_ERROR(CleanEventData(data, kInlineLimit, *content_));
       if (auto after = StateAfter(event.type, data)) state = std::move(*after);
+      if (rows.empty()) {  // after the redaction
+        question = Preview(TextOf(Find(data, "question")));
+        model = ModelOf(data);
+      }
       rows.push_back(ToJson(Json(std::move(data))));
     }
-    const std::string question = Preview(TextOf(Find(events.front().data, "question")));
-    const std::string model = ModelOf(events.front().data);
     const std::lock_guard lock(write_mutex_);
     auto stored = [&]() -> Result<std::string> {
       DOSSIER_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(writer_));

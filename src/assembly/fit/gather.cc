@@ -195,9 +195,18 @@ class Gatherer {
         if (block.section.empty()) block.section = rule.name;
       }
     }
+    // Done before any cut, so that a cut counts the bytes that are sent.
+    const auto escape = [&](std::string* text) {
+      if (rule.fence == FenceKind::kMarkers) *text = EscapeMarkers(*text);
+    };
     for (std::string& item : part->items) {
       Clean(&item, rule.name);
       item = TrimLineEnds(item);
+      escape(&item);
+    }
+    for (auto& [name, text] : part->alternatives) {
+      Clean(&text, rule.name);
+      escape(&text);
     }
     if (!part->items.empty()) part->body = Join(part->items, "\n");
     Clean(&part->body, rule.name);
@@ -206,8 +215,7 @@ class Gatherer {
       Warn("source-limit", rule.name, part->cut_before);
       if (!part->body.empty() && part->items.empty()) part->body += "\n" + part->cut_before;
     }
-    // Done before any cut, so that a cut counts the bytes that are sent.
-    if (rule.fence == FenceKind::kMarkers) part->body = EscapeMarkers(part->body);
+    if (part->items.empty()) escape(&part->body);
     const bool empty =
         part->body.empty() && part->turns.empty() && part->tools.empty() && part->blocks.empty();
     if (empty) {
@@ -231,7 +239,12 @@ class Gatherer {
       for (const auto& [name, text] : part.alternatives) all += text;
       frame.boundary = FreeBoundary(all, options_.boundary, options_.boundary_seed);
     }
-    if (frame.fence == FenceKind::kGrowing) frame.backticks = GrowingFenceLength(part.body);
+    if (frame.fence == FenceKind::kGrowing) {
+      frame.backticks = GrowingFenceLength(part.body);
+      for (const auto& [name, text] : part.alternatives) {
+        frame.backticks = std::max(frame.backticks, GrowingFenceLength(text));
+      }
+    }
     return frame;
   }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace dossier {
 namespace {
@@ -33,20 +34,21 @@ Result<std::optional<std::string>> DescriptorLines::Next() {
   while (true) {
     const std::size_t end = buffer_.find('\n', seen_);
     if (end != std::string::npos || ended_) {
-      if (ended_ && end == std::string::npos && buffer_.empty() && !passing_over_)
+      if (ended_ && end == std::string::npos && begin_ == buffer_.size() && !passing_over_)
         return std::nullopt;
-      std::string line = buffer_.substr(0, end);
-      buffer_.erase(0, end == std::string::npos ? end : end + 1);
-      seen_ = 0;
+      const std::size_t stop = std::min(end, buffer_.size());
+      std::string line = buffer_.substr(begin_, stop - begin_);
+      begin_ = seen_ = std::min(stop + 1, buffer_.size());
       if (!std::exchange(passing_over_, false) && line.size() <= longest_) return line;
       return MakeError(ErrorCode::kTooLong, "a line has more than {} bytes{}", longest_, advice_);
     }
-    seen_ = buffer_.size();
-    if (passing_over_ || buffer_.size() > longest_) {
+    if (passing_over_ || buffer_.size() - begin_ > longest_) {
       passing_over_ = true;
-      buffer_.clear();
-      seen_ = 0;
+      begin_ = buffer_.size();
     }
+    // Once for each read, as a block can hold thousands of lines.
+    buffer_.erase(0, std::exchange(begin_, 0));
+    seen_ = buffer_.size();
     DOSSIER_ASSIGN_OR_RETURN(const bool more, Fill());
     ended_ = !more;
   }

@@ -45,7 +45,8 @@ class DescriptorLines {
   const std::size_t longest_;
   const std::string advice_;
   std::string buffer_;
-  std::size_t seen_ = 0;  // bytes of buffer_ searched, without a line end
+  std::size_t begin_ = 0;  // of the bytes of buffer_ that no call has returned
+  std::size_t seen_ = 0;   // bytes of buffer_ searched, without a line end
   bool ended_ = false, passing_over_ = false;
 };
 
