@@ -441,9 +441,14 @@ TEST(HttpListenerTest, AClientWithoutADescriptorIsTurnedAwayAndLaterOnesAreServe
                   AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("Retry-After: 1")));
     }
   }
-  const UniqueFd third = Dial(listener->port());
-  ASSERT_TRUE(WriteAll(third.get(), "GET / HTTP/1.1\r\n\r\n"));
-  EXPECT_THAT(ReadUntil(third.get(), "\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+  // Up to 64 are turned away at once, and the next clients may still be among them.
+  std::string answer;
+  for (int tries = 0; tries <= 64 && !answer.starts_with("HTTP/1.1 200 "); ++tries) {
+    const UniqueFd later = Dial(listener->port());
+    ASSERT_TRUE(WriteAll(later.get(), "GET / HTTP/1.1\r\n\r\n"));
+    answer = ReadUntil(later.get(), "\r\n\r\n");
+  }
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
 }
 
 TEST(HttpListenerTest, ConnectionsLeaveDescriptorsToTheWork) {
