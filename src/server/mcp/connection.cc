@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kPage = 100;
 constexpr std::size_t kMostRunning = 256;      // requests of one connection
+constexpr std::size_t kMostSubscribed = 1000;  // resources of one connection, or of one request
 constexpr std::int64_t kToolsTtl = 3'600'000;  // ms; the table is constant in the program
 constexpr std::string_view kMetaServer = "io.modelcontextprotocol/serverInfo";
 constexpr std::string_view kMetaLogLevel = "io.modelcontextprotocol/logLevel";
@@ -479,7 +480,6 @@ RpcResult ClientConnection::Impl::ReadResource(const JsonObject& params, const C
 RpcResult ClientConnection::Impl::Subscribe(const JsonObject& params, const CallContext&) {
   const auto uri = TextParam(params, "uri");
   if (!uri) return tl::unexpected(uri.error());
-  constexpr std::size_t kMostSubscribed = 1000;
   const std::lock_guard lock(mutex_);
   if (subscribed_.size() >= kMostSubscribed) {
     return Fault(kInvalidParams, "/uri: too many resources are subscribed to");
@@ -508,7 +508,15 @@ void ClientConnection::Impl::Listen(const RpcMessage& message,
   }
   Subscription subscription{.request = running, .id = message.id};
   JsonArray honoured;
-  for (const std::string& uri : StringsOf(Find(*filter, "resourceSubscriptions"))) {
+  const Json* wanted = Find(*filter, "resourceSubscriptions");
+  if (wanted && wanted->is_array() && wanted->get_array().size() > kMostSubscribed) {
+    return End(message.id, *running,
+               Fault(kInvalidParams,
+                     fmt::format("/notifications/resourceSubscriptions: more than {} resources; "
+                                 "divide them among several requests",
+                                 kMostSubscribed)));
+  }
+  for (const std::string& uri : StringsOf(wanted)) {
     subscription.uris.insert(uri);
     honoured.emplace_back(uri);
   }

@@ -206,7 +206,7 @@ struct Session {
 
 // One POST of the modern era.
 struct Post {
-  std::unique_ptr<ClientConnection> connection;
+  std::shared_ptr<ClientConnection> connection;  // shared with the thread that hands it its message
   std::shared_ptr<PostOutlet> outlet;
   Json id;
   bool told = false;  // it was told that its client left
@@ -399,16 +399,16 @@ class Server final : public HttpServer {
     Post post{.id = message.id};
     post.outlet =
         std::make_shared<PostOutlet>(std::move(exchange), options_, Era::kModern, HttpHeaders());
-    post.connection = std::make_unique<ClientConnection>(
+    post.connection = std::make_shared<ClientConnection>(
         catalog_, ticker_,
         ConnectionOptions{.era = Era::kModern, .info = options_.info, .caller = caller});
-    ClientConnection& connection = *post.connection;
+    const auto connection = post.connection;
     const auto outlet = post.outlet;
     {
       const std::lock_guard lock(mutex_);
       posts_.push_back(std::move(post));
     }
-    connection.Handle(message, outlet);
+    connection->Handle(message, outlet);
   }
 
   void TakeHandshake(std::shared_ptr<HttpExchange> exchange, RpcMessages messages,
@@ -534,7 +534,9 @@ class Server final : public HttpServer {
       for (auto post = posts_.begin(); post != posts_.end();) {
         const auto next = std::next(post);
         if (!post->outlet->Tend()) Cancel(*post);
-        if (post->outlet->done()) finished.splice(finished.end(), posts_, post);
+        // A connection that still takes its message must not end.
+        const bool idle = post->connection.use_count() == 1;
+        if (idle && post->outlet->done()) finished.splice(finished.end(), posts_, post);
         post = next;
       }
       const auto now = steady_clock::now();
