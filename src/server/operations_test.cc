@@ -374,6 +374,15 @@ TEST_F(OperationsTest, PackFitsItsBudgetAndIsNoWayOutOfTheRoots) {  // SRV-21, S
   EXPECT_THAT(Do("pack", {{"paths", JsonArray{"/etc"}}}), FailsWith(ErrorCode::kRefused, "--root"));
 }
 
+TEST_F(OperationsTest, ANumberThatNoCounterHoldsIsRefused) {
+  for (const std::uint64_t large : {std::uint64_t{1} << 63, UINT64_MAX}) {
+    EXPECT_THAT(Do("pack", {{"paths", JsonArray{"."}}, {"budget", large}}),
+                FailsWith(ErrorCode::kInvalidArgument, "/budget"));
+    EXPECT_THAT(Do("ask", {{"context", "c"}, {"question", "?"}, {"max_calls", large}}),
+                FailsWith(ErrorCode::kInvalidArgument, "/max_calls"));
+  }
+}
+
 TEST_F(OperationsTest, OldContextsAreDropped) {  // SRV-20
   const std::string id = OpenFile("a.txt");
   Write("b.txt", "b\n");

@@ -89,7 +89,11 @@ Result<AskWish> WishOf(const JsonObject& arguments, const CallScope& scope) {
     if (*usd <= 0) return MakeError(ErrorCode::kInvalidArgument, "/max_usd: must be above 0");
     wish.max_usd = std::min(*usd, wish.max_usd.value_or(*usd));
   }
-  if (const auto calls = FindInt(arguments, "max_calls")) {
+  const auto calls = FindInt(arguments, "max_calls");
+  if (!calls && arguments.contains("max_calls")) {
+    return MakeError(ErrorCode::kInvalidArgument, "/max_calls: is too large a number");
+  }
+  if (calls) {
     if (*calls < 1) return MakeError(ErrorCode::kInvalidArgument, "/max_calls: must be above 0");
     wish.max_calls = std::min(*calls, wish.max_calls.value_or(*calls));
   }
@@ -196,8 +200,9 @@ Result<Output> EstimateOperation(Workspace& workspace, const JsonObject& argumen
 
 Result<Output> PackOperation(Workspace& workspace, const JsonObject& arguments,
                              const CallScope& scope) {
-  sources::PackOptions options{.budget = FindInt(arguments, "budget"),
-                               .task = GivenText(arguments, "task")};
+  const auto budget = FindInt(arguments, "budget");
+  if (!budget) return MakeError(ErrorCode::kInvalidArgument, "/budget: is too large a number");
+  sources::PackOptions options{.budget = budget, .task = GivenText(arguments, "task")};
   DOSSIER_ASSIGN_OR_RETURN(options.paths, PackPaths(workspace, arguments));
   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, app::OpenCounter({}));
   options.counts_folder = app::CountsFolder(opened);
@@ -208,7 +213,7 @@ Result<Output> PackOperation(Workspace& workspace, const JsonObject& arguments,
   std::string text = packed.Text();
   DOSSIER_ASSIGN_OR_RETURN(const std::string hash, packs->Put(text));
   Output output{.structured = {{"tokens", packed.tokens},
-                               {"budget", *options.budget},
+                               {"budget", *budget},
                                {"files", packed.files.size()},
                                {"left_out", LeftOutJson(packed)}}};
   Quote(output, std::move(text));
