@@ -54,9 +54,8 @@ class JailedClient final : public ToolServer {
  public:
   explicit JailedClient(ServerSpec spec) : spec_(std::move(spec)) {}
   ~JailedClient() override {
-    to_server_.Reset();
     stop_.Cancel("its client is gone");
-    if (thread_.joinable()) thread_.join();
+    if (thread_.joinable()) thread_.join();  // it writes refusals, so the pipe ends after it
   }
 
   Status Start(const CancelToken& cancel) {
@@ -173,6 +172,13 @@ class JailedClient final : public ToolServer {
     stop_.Cancel("its answer is too long");
   }
 
+  // Sends one line whole: lines of several threads must not mix.
+  Status Put(const std::string& line, Clock::Steady until, const CancelToken& cancel) {
+    std::unique_lock lock(writing_, std::defer_lock);
+    if (!lock.try_lock_until(until)) return MakeError(ErrorCode::kTimeout, "it reads nothing");
+    return WriteWithin(to_server_.get(), line, until, cancel);
+  }
+
   // Handles one line of the server. Ignores a line that is no message.
   void Take(std::string_view line) {
     const RpcMessages read = ReadMessages(line);
@@ -181,7 +187,7 @@ class JailedClient final : public ToolServer {
     if (message.kind == RpcMessage::Kind::kRequest) {
       const std::string refusal =
           ErrorText(message.id, {kMethodNotFound, "this client takes no requests"}) + "\n";
-      (void)WriteWithin(to_server_.get(), refusal, steady_clock::now() + Millis(100), {});
+      (void)Put(refusal, steady_clock::now() + Millis(100), {});
       return;
     }
     if (message.kind != RpcMessage::Kind::kResponse || !message.id.is_int64()) return;
@@ -214,7 +220,7 @@ class JailedClient final : public ToolServer {
     lock.unlock();
     Json message =
         JsonObject{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}};
-    const Status put = WriteWithin(to_server_.get(), ToJson(message) + "\n", until, cancel);
+    const Status put = Put(ToJson(message) + "\n", until, cancel);
     const std::uint64_t wake = cancel.OnCancel([this] {
       const std::lock_guard guard(mutex_);
       changed_.notify_all();
@@ -267,12 +273,13 @@ class JailedClient final : public ToolServer {
     if (!IsHandshakeVersion(TextAt(hello, "protocolVersion"))) {
       return Broken("it speaks no revision that is known here");
     }
-    return WriteWithin(to_server_.get(), NotificationText("notifications/initialized", {}) + "\n",
-                       steady_clock::now() + spec_.timeout, cancel);
+    return Put(NotificationText("notifications/initialized", {}) + "\n",
+               steady_clock::now() + spec_.timeout, cancel);
   }
 
   const ServerSpec spec_;
   UniqueFd to_server_;
+  std::timed_mutex writing_;  // held while one line is sent
   CancelSource stop_;
   bool modern_ = false;  // set before the first call
   std::string buffer_;   // used by the server's thread, as is the next
