@@ -1,7 +1,7 @@
 // Limits the daily cost of all asks of this user, counted over all servers and restarts.
 //
 //   DayBudget budget(folder, 10.0, clock);
-//   DOSSIER_ASSIGN_OR_RETURN(const double held, budget.Hold(1.0, cancel));   // at most $1
+//   DOSSIER_ASSIGN_OR_RETURN(const std::optional<double> held, budget.Hold(1.0, cancel));  // <= $1
 //   budget.Settle(held, 0.021);
 //
 // FOLDER/server/spent.json contains the sum, the day (UTC) it belongs to, and how much of it is

@@ -18,8 +18,8 @@ constexpr bool IsAlnum(char c) { return IsDigit(c) || IsLetter(c); }
 // The bytes of a name in most languages.
 constexpr bool IsWordByte(char c) { return IsAlnum(c) || c == '_'; }
 constexpr bool IsBlank(char c) { return c == ' ' || c == '\t'; }
-// The white space of JSON: blanks and line ends.
 constexpr bool IsLineEnd(char c) { return c == '\n' || c == '\r'; }
+// The white space of JSON: blanks and line ends.
 constexpr bool IsJsonSpace(char c) { return IsBlank(c) || IsLineEnd(c); }
 constexpr char ToLower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kPage = 100;
 constexpr std::size_t kMostRunning = 256;      // requests of one connection
-constexpr std::size_t kMostSubscribed = 1000;  // resources
+constexpr std::size_t kMostSubscribed = 1000;  // resources of one connection, or of one request
 constexpr std::int64_t kToolsTtl = 3'600'000;  // ms; the table is constant in the program
 constexpr std::string_view kMetaServer = "io.modelcontextprotocol/serverInfo";
 constexpr std::string_view kMetaLogLevel = "io.modelcontextprotocol/logLevel";
@@ -101,7 +101,7 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
   }
   void Handle(const RpcMessage& message, std::shared_ptr<Outlet> outlet);
   void CancelAll(const std::string& reason);
-  bool busy() {
+  bool busy() const {
     const std::lock_guard lock(mutex_);
     return !running_.empty();
   }
@@ -512,14 +512,15 @@ void ClientConnection::Impl::Listen(const RpcMessage& message,
   }
   Subscription subscription{.request = running, .id = message.id};
   JsonArray honoured;
-  const std::vector<std::string> uris = StringsOf(Find(*filter, "resourceSubscriptions"));
-  if (uris.size() > kMostSubscribed) {
+  const Json* wanted = Find(*filter, "resourceSubscriptions");
+  if (wanted && wanted->is_array() && wanted->get_array().size() > kMostSubscribed) {
     return End(message.id, *running,
-               Fault(kInvalidParams, fmt::format("/notifications/resourceSubscriptions: more than "
-                                                 "{} resources",
-                                                 kMostSubscribed)));
+               Fault(kInvalidParams,
+                     fmt::format("/notifications/resourceSubscriptions: more than {} resources; "
+                                 "divide them among several requests",
+                                 kMostSubscribed)));
   }
-  for (const std::string& uri : uris) {
+  for (const std::string& uri : StringsOf(wanted)) {
     subscription.uris.insert(uri);
     honoured.emplace_back(uri);
   }
@@ -597,7 +598,6 @@ void ClientConnection::Handle(const RpcMessage& message, std::shared_ptr<Outlet>
   impl_->Handle(message, std::move(outlet));
 }
 bool ClientConnection::busy() const { return impl_->busy(); }
-
 void ClientConnection::CancelAll(const std::string& reason) { impl_->CancelAll(reason); }
 Era ClientConnection::era() const { return impl_->era(); }
 std::string ClientConnection::version() const { return impl_->version(); }

@@ -402,19 +402,13 @@ class Server final : public HttpServer {
     post.connection = std::make_shared<ClientConnection>(
         catalog_, ticker_,
         ConnectionOptions{.era = Era::kModern, .info = options_.info, .caller = caller});
-    auto connection = post.connection;
+    const auto connection = post.connection;
     const auto outlet = post.outlet;
     {
       const std::lock_guard lock(mutex_);
       posts_.push_back(std::move(post));
     }
     connection->Handle(message, outlet);
-    // The client has left meanwhile: the end waits for its requests, so it does not happen here.
-    if (connection.use_count() == 1) {
-      ending_.RunOrDo([ended = std::make_shared<decltype(connection)>(std::move(connection))] {
-        ended->reset();
-      });
-    }
   }
 
   void TakeHandshake(std::shared_ptr<HttpExchange> exchange, RpcMessages messages,
@@ -554,7 +548,9 @@ class Server final : public HttpServer {
         return std::ranges::find(handshakes, outlet) != handshakes.end();
       });
       for (const auto& post : posts) {
-        if (post->outlet->done()) finished.splice(finished.end(), posts_, post);
+        // A connection that still takes its message must not end.
+        const bool taken = post->connection.use_count() == 1;
+        if (taken && post->outlet->done()) finished.splice(finished.end(), posts_, post);
       }
       const auto now = steady_clock::now();
       for (auto at = sessions_.begin(); at != sessions_.end();) {

@@ -132,6 +132,27 @@ TEST(HttpServer, WhoLeavesAModernAnswerStopsItsWork) {  // SRV-8
   while (!catalog.stopped) std::this_thread::yield();
 }
 
+std::string ModernRequest(std::string_view method, std::string_view params) {
+  return fmt::format(R"({{"jsonrpc":"2.0","id":1,"method":"{}","params":{{{}"_meta":{{)"
+                     R"("io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                     R"("io.modelcontextprotocol/clientCapabilities":{{}}}}}}}})",
+                     method, params);
+}
+
+TEST(HttpServer, ARequestListensToAtMostAThousandResources) {
+  WaitingCatalog catalog;
+  auto server = HttpServer::Start(catalog, {});
+  ASSERT_TRUE(server.has_value());
+  std::string uris = "\"u0\"";
+  for (int i = 1; i <= 1000; ++i) uris += fmt::format(",\"u{}\"", i);
+  RawClient client((*server)->port());
+  client.Post(
+      "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n",
+      ModernRequest("subscriptions/listen",
+                    fmt::format(R"("notifications":{{"resourceSubscriptions":[{}]}},)", uris)));
+  EXPECT_THAT(client.ReadTo("\r\n\r\n"), HasSubstr(" 400 "));
+}
+
 TEST(HttpServer, IdleSessionsEnd) {  // SRV-4
   WaitingCatalog catalog;
   auto server = HttpServer::Start(catalog, {.session_idle = Millis(1)});
