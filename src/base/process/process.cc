@@ -177,7 +177,8 @@ class Runner {
   // Runs until the child has ended and closed its output. Does not wait for a grandchild that keeps
   // the output open longer.
   Status Exchange() {
-    while (true) {
+    constexpr int kMostAfterExit = 64;  // reads: more than its pipes hold comes from others
+    for (int after_exit = 0; after_exit < kMostAfterExit;) {
       pollfd waits[] = {{out_.fd.get(), POLLIN, 0},
                         {err_.fd.get(), POLLIN, 0},
                         {exited_.get(), POLLIN, 0},
@@ -192,8 +193,10 @@ class Runner {
       if (waits[0].revents) out_.Read(spec_.max_output);
       if (waits[1].revents) err_.Read(spec_.max_output);
       if (waits[2].revents && !waits[0].revents && !waits[1].revents) return {};
+      if (waits[2].revents) ++after_exit;
       if (!KeepTime()) return {};
     }
+    return {};
   }
 
   int WaitMillis() const {

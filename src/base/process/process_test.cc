@@ -98,6 +98,14 @@ TEST(ProcessTest, AGrandchildInTheBackgroundIsNotWaitedFor) {
   kill(std::stoi(result->out), SIGKILL);
 }
 
+// It ends when it writes to a pipe that nobody reads any more.
+TEST(ProcessTest, AGrandchildThatNeverPausesIsNotWaitedFor) {
+  const auto result = RunProcess({.argv = {"/bin/sh", "-c", "echo key; yes & exit 0"}});
+  ASSERT_TRUE(result);
+  EXPECT_THAT(result->out, ::testing::StartsWith("key\n"));
+  EXPECT_EQ(result->exit_code, 0);
+}
+
 TEST(ProcessTest, ADetachedProgramIsNotOurChildAndWritesToItsLog) {
   auto folder = TempFolder::Make();
   const std::string log = folder->path() + "/log";
