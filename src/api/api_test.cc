@@ -4,6 +4,7 @@
 #include <dossier/dossier.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <thread>
@@ -141,6 +142,17 @@ TEST_F(AskTest, CodeAnswersOverTheContext) {
   EXPECT_THAT(answer->run, Not(IsEmpty()));
   EXPECT_THAT(answer->json, HasSubstr("dossier.ask/1"));
   EXPECT_FALSE(answer->error);
+}
+
+TEST_F(AskTest, TheBudgetOfTheUsersRunsHolds) {  // REC-78
+  ASSERT_THAT(MakeFolders(Path(".config/dossier")), Succeeds());
+  const std::string config =
+      Write(".config/dossier/dossier.yml", "limits: {window: 5h, calls: 1}\n");
+  chmod(config.c_str(), 0600);
+  const Model model = Script("- {times: always, reply: \"```repl\\nFINAL(len(context))\\n```\"}\n");
+  EXPECT_THAT(Ask("How long?", {Text("abc")}, With(model)), Succeeds());
+  EXPECT_THAT(Ask("How long?", {Text("abc")}, With(model)),
+              FailsWith(ErrorCode::kLimit, "limits.calls"));
 }
 
 TEST_F(AskTest, WhatCannotBeAskedIsAnErrorBeforeAnythingRuns) {

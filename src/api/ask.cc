@@ -5,6 +5,7 @@
 
 #include "api/access.h"
 #include "app/load_config.h"
+#include "app/spending_window.h"
 #include "ask/engine.h"
 #include "ask/tools.h"
 #include "base/files/locations.h"
@@ -276,6 +277,7 @@ Result<Answer> Ask(std::string_view question, const std::vector<Context>& contex
   DOSSIER_ASSIGN_OR_RETURN(request.tools, ToolsOf(options.tools));
   DOSSIER_ASSIGN_OR_RETURN(request.media, MediaOf(options.media, options.cancel));
   request.repairs = options.repairs;
+  DOSSIER_RETURN_IF_ERROR(app::ApplyWindow(config.limits, *records.journal, &request.limits));
   DOSSIER_ASSIGN_OR_RETURN(request.context,
                            Load(contexts, records.journal->content(), config, options.cancel));
   ask::EngineOptions parts{.root = model->opened.root,

@@ -5,6 +5,7 @@
 #include "api/access.h"
 #include "app/load_config.h"
 #include "app/open_model.h"
+#include "app/spending_window.h"
 #include "base/result.h"
 
 namespace dossier {
@@ -97,6 +98,9 @@ Result<Conversation> Conversation::Open(ChatOptions options) {
   // A turn succeeds even if its journal cannot be written.
   if (auto journal = store::Journal::Open(config.user.data + "/runs")) {
     parts.journal = std::move(*journal);
+    parts.limits = [limits = config.limits, kept = parts.journal] {
+      return app::LimitsOfTurn(limits, *kept);
+    };
   }
   impl->config = std::move(config);
   impl->chat = std::make_unique<chat::Chat>(std::move(parts));

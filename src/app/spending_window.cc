@@ -29,6 +29,14 @@ Result<ask::WindowRest> RestOfWindow(const config::SpendingLimits& configured,
                      spent);
 }
 
+Result<model::LedgerLimits> LimitsOfTurn(const config::SpendingLimits& configured,
+                                         store::Journal& journal) {
+  DOSSIER_ASSIGN_OR_RETURN(const ask::WindowRest rest, RestOfWindow(configured, journal));
+  model::LedgerLimits limits{.calls = rest.calls, .tokens = rest.tokens};
+  if (rest.usd) limits.nano_usd = model::NanoUsdLimit(*rest.usd);
+  return limits;
+}
+
 Status ApplyWindow(const config::SpendingLimits& configured, store::Journal& journal,
                    ask::AskLimits* limits) {
   DOSSIER_ASSIGN_OR_RETURN(const ask::WindowRest rest, RestOfWindow(configured, journal));

@@ -22,6 +22,10 @@ namespace dossier::app {
 Result<ask::WindowRest> RestOfWindow(const config::SpendingLimits& configured,
                                      store::Journal& journal);
 
+// Returns that rest as the limits of one turn of a conversation. Errors: the same.
+Result<model::LedgerLimits> LimitsOfTurn(const config::SpendingLimits& configured,
+                                         store::Journal& journal);
+
 // Lowers the limits of a run to that rest. Errors: the same.
 Status ApplyWindow(const config::SpendingLimits& configured, store::Journal& journal,
                    ask::AskLimits* limits);

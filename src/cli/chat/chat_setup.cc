@@ -321,15 +321,6 @@ driver::MemoryUse ChatSetup::Memory() const {
   return memory;
 }
 
-// Returns what the limits of the user's runs leave for one turn.
-Result<model::LedgerLimits> ChatSetup::LimitsOfTurn() const {
-  DOSSIER_ASSIGN_OR_RETURN(const ask::WindowRest rest,
-                           app::RestOfWindow(config_.limits, *journal_));
-  model::LedgerLimits limits{.calls = rest.calls, .tokens = rest.tokens};
-  if (rest.usd) limits.nano_usd = model::NanoUsdLimit(*rest.usd);
-  return limits;
-}
-
 Status ChatSetup::MakeChat() {
   DOSSIER_ASSIGN_OR_RETURN(prepared_, PrepareContext(arguments_.context, config_));
   context_ = std::make_unique<chat::CommandContext>(prepared_.setup);
@@ -357,7 +348,7 @@ Status ChatSetup::MakeChat() {
     }
   }
   if (kept) parts.journal = journal_;
-  if (journal_) parts.limits = [this] { return LimitsOfTurn(); };
+  if (journal_) parts.limits = [this] { return app::LimitsOfTurn(config_.limits, *journal_); };
   parts.content_folder = content_folder();
   parts.rescue_folder = config_.user.state + "/unsaved";
   DOSSIER_ASSIGN_OR_RETURN(layouts_, LayoutSourcesFor(global_, cancel_, std::cerr));

@@ -152,7 +152,6 @@ class ChatSetup {
   Status MakeTool();
   Result<sandbox::CommandJail> FindJail() const;
   Status MakeMemory();
-  Result<model::LedgerLimits> LimitsOfTurn() const;
   Status MakeChat();
   driver::MemoryUse Memory() const;
 
