@@ -18,11 +18,11 @@
 // that is not above 0, or a cost limit for a model without a price (kInvalidArgument), an invalid
 // image or one that no model accepts (kInvalidArgument, kUsage, kTooLong, kNetwork), a context or
 // image that cannot be read (kNotFound, kPermission, kIsDevice, kDamaged), the user's own
-// configuration or layouts (kConfig, kNotFound, kRefused), a memory that cannot be opened, no place
-// for the run's record (kIo, kPermission). Units: tokens, US dollars, milliseconds. Ownership:
-// plain values; options share the model. Thread-safety: many calls may run at once, also with one
-// Model; each blocks its own thread. Callbacks come from the run's threads, one at a time per call;
-// they must not block or throw.
+// configuration or layouts (kConfig, kNotFound, kRefused), its budget for all runs that is used up
+// (kLimit), a memory that cannot be opened, no place for the run's record (kIo, kPermission).
+// Units: tokens, US dollars, milliseconds. Ownership: plain values; options share the model.
+// Thread-safety: many calls may run at once, also with one Model; each blocks its own thread.
+// Callbacks come from the run's threads, one at a time per call; they must not block or throw.
 
 #ifndef DOSSIER_ASK_H_
 #define DOSSIER_ASK_H_

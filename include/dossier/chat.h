@@ -15,11 +15,11 @@
 // Context commands from configuration files are not run here: the program sends what the model
 // should see. Units: tokens. Errors of Open: kInvalidArgument (no model, a bad id), kDamaged (the
 // file), kConfig and kRefused (the user's own configuration). Errors of Send: those of the file,
-// kInvalidArgument. A failure of the model is returned in ChatReply::error, together with the text
-// that had arrived. Ownership: a Conversation owns nothing that outlives it except its file.
-// Move-only. Thread-safety: one call at a time per Conversation; several Conversations, even of one
-// file, may be used in several threads and processes. Callbacks come from another thread or from
-// the caller's; they must not block or throw.
+// kInvalidArgument. A failure of the model, also a used-up budget of the configuration (kLimit), is
+// returned in ChatReply::error, together with the text that had arrived. Ownership: a Conversation
+// owns nothing that outlives it except its file. Move-only. Thread-safety: one call at a time per
+// Conversation; several Conversations, even of one file, may be used in several threads and
+// processes. Callbacks come from another thread or from the caller's; they must not block or throw.
 
 #ifndef DOSSIER_CHAT_H_
 #define DOSSIER_CHAT_H_
