@@ -124,6 +124,8 @@ TEST_F(OperationsTest, AClientHearsNothingThatTheServerDoesNotHave) {  // SRV-51
               HasSubstr("has a NUL character"));
   ASSERT_EQ(mkfifo((root() + "/pipe").c_str(), 0600), 0);
   EXPECT_EQ(ErrorOf("open", {{"paths", JsonArray{"pipe"}}}), "pipe is neither a file nor a folder");
+  EXPECT_EQ(ErrorOf("open", {{"paths", JsonArray{"none/x"}}}), "none/x: there is no folder none");
+  EXPECT_EQ(ErrorOf("open", {{"paths", JsonArray{"nothing"}}}), "nothing: no such file or folder");
   EXPECT_THAT(ErrorOf("open", {{"paths", JsonArray{"../x"}}}),
               ::testing::AllOf(HasSubstr("(that of --local-paths)"), Not(HasSubstr(root()))));
 }

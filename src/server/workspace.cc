@@ -195,7 +195,10 @@ Result<std::string> Workspace::Admit(const std::string& path) const {
   // Checked first: outside the roots not even the existence of a file is revealed.
   DOSSIER_RETURN_IF_ERROR(CheckPlace(real.string(), path));
   if (!fs::exists(real, error)) {
-    return tl::unexpected(ExplainMissing(ErrnoError(ENOENT, path), real.string()));
+    Error missing = ExplainMissing(ErrnoError(ENOENT, path), real.string());
+    // Clients need not learn where the server's folder lies.
+    missing.message = ReplaceAll(missing.message, base.string() + "/", "");
+    return tl::unexpected(std::move(missing));
   }
   if (fs::is_regular_file(real, error)) {
     DOSSIER_RETURN_IF_ERROR(OpenNamed(real.string(), path));

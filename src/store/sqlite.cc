@@ -129,6 +129,16 @@ bool Statement::IsNull(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
+std::size_t Statement::RowBytes() const {
+  std::size_t bytes = 0;
+  for (int column = 0; column < sqlite3_column_count(statement_.get()); ++column) {
+    const int type = sqlite3_column_type(statement_.get(), column);
+    if (type != SQLITE_TEXT && type != SQLITE_BLOB) continue;
+    bytes += static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column));
+  }
+  return bytes;
+}
+
 std::optional<std::int64_t> Statement::OptionalInt(int column) const {
   return IsNull(column) ? std::nullopt : std::optional(Int(column));
 }

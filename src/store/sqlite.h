@@ -69,6 +69,7 @@ class Statement {
   std::string_view View(int column) const;  // valid until the next row or a read of another type
   std::string Bytes(int column) const;      // of a blob
   bool IsNull(int column) const;
+  std::size_t RowBytes() const;  // of the current row's texts and blobs
   std::optional<std::int64_t> OptionalInt(int column) const;  // none for NULL
   std::optional<std::string> OptionalText(int column) const;  // none for NULL
 

@@ -48,6 +48,16 @@ class GapsTest(WorkerTest):
         for rows in ("records", "list(records)"):
             self.assertEqual(self.run_block(f"print(sum(r['amount'] for r in {rows}[:-1]))")["gaps"], [])
 
+    def test_a_count_of_filled_cells_is_told_and_a_sum_of_them_is_not(self) -> None:  # FLT-36
+        self.start([Text("t.ndjson", TEXT)])
+        for code, told in (("print(sum(1 for r in records if r['amount']))", True),
+                           ("print(len([r for r in records if r['amount'] is not None]))", True),
+                           ("print(sum(r['amount'] for r in records))", False),
+                           ("total = sum([r['amount'] for r in records])\nprint(total)", False),
+                           ("print(sum(r['amount'] for r in records if r['region'] == 'EU'))", False)):
+            notes = " ".join(self.run_block(code)["notes"])
+            self.assertEqual("counts the rows that have a value" in notes, told, (code, notes))
+
     def test_a_part_of_all_is_a_part_however_it_is_cut(self) -> None:  # FLT-36
         self.check((
             "print(doc[:6000].count('open'))", "t = doc[0:6000]\nn = t.count('open')\nprint(n)",

@@ -23,7 +23,7 @@ _USES_UP = {"list", "tuple", "set", "sum", "len", "max", "min", "sorted", "Count
 
 def slips(parsed: Parsed) -> Iterator[tuple[int, str]]:
     """A line and a sentence for each."""
-    for test in _conditions(parsed):
+    for test in (*_conditions(parsed), *_counted(parsed)):
         for part in ast.walk(test):
             if isinstance(part, ast.BoolOp) and (alone := _constant_in(part)) is not None:
                 holds = "always" if isinstance(part.op, ast.Or) else "only as its other parts do"
@@ -119,7 +119,11 @@ def _conditions(parsed: Parsed) -> Iterator[ast.expr]:
         yield node.test
     for node in parsed.of(ast.comprehension):
         yield from node.ifs
-    for call in parsed.of(ast.Call):   # sum(r["a"] == "x" or "y" for r in records)
+
+
+def _counted(parsed: Parsed) -> Iterator[ast.expr]:
+    """What `sum(r["a"] == "x" or "y" for r in records)` counts, or adds."""
+    for call in parsed.of(ast.Call):
         if getattr(call.func, "id", "") == "sum":
             yield from (item.elt for item in call.args
                         if isinstance(item, (ast.GeneratorExp, ast.ListComp)))

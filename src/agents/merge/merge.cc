@@ -311,26 +311,6 @@ class Merger {
 
 }  // namespace
 
-std::string_view MergeStatusName(MergeStatus status) {
-  switch (status) {
-    case MergeStatus::kMerged:
-      return "merged";
-    case MergeStatus::kConflict:
-      return "conflict";
-    case MergeStatus::kReviewAgain:
-      return "review-again";
-    case MergeStatus::kCheckAgain:
-      return "check-again";
-    case MergeStatus::kApplyFailed:
-      return "apply-failed";
-    case MergeStatus::kCommitFailed:
-      return "commit-failed";
-    case MergeStatus::kPolicyViolation:
-      return "policy-violation";
-  }
-  return "";
-}
-
 Result<MergeOutcome> Merge(const MergeRequest& request, const Git& git, const StateFolder& state,
                            const MergeHooks& hooks, const CancelToken& cancel) {
   return Merger(request, git, state, hooks, cancel).Run();

@@ -74,7 +74,6 @@ enum class MergeStatus : std::uint8_t {
   kCommitFailed,     // no identity, no signature
   kPolicyViolation,  // by the patch from the tip to the merged tree
 };
-std::string_view MergeStatusName(MergeStatus status);  // "merged", "apply-failed", …
 
 struct MergeOutcome {
   MergeStatus status = MergeStatus::kApplyFailed;

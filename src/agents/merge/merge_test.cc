@@ -58,7 +58,7 @@ class MergeTest : public ::testing::Test {
   MergeOutcome ExpectRefused(const MergeRequest& request, MergeStatus status) const {
     const auto before = repository_.Snapshot();
     const MergeOutcome outcome = Merge(request);
-    EXPECT_EQ(MergeStatusName(outcome.status), MergeStatusName(status)) << outcome.reason;
+    EXPECT_EQ(outcome.status, status) << outcome.reason;
     EXPECT_EQ(repository_.Snapshot(), before);
     EXPECT_FALSE(Exists(state_.MergeIntent()));
     EXPECT_EQ(outcome.commit, "");

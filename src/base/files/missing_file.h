@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <string>
 
-#include "base/files/missing_file.h"
 #include "base/result.h"
 
 namespace dossier {

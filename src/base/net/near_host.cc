@@ -1,4 +1,4 @@
-#include "base/net/near_host.h"
+#include "base/net/url.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,8 +1,9 @@
 // The parts of an http or https URL that decide which host may get a key and whether it is this
-// machine.
+// machine or its network.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Url url, ParseUrl("http://127.0.0.1:8080/v1"));
 //   url.origin();      // "http://127.0.0.1:8080"
+//   IsNear(url);       // true: a client from elsewhere must not be sent there
 //
 // Thread-safety: pure functions.
 
@@ -45,6 +46,11 @@ std::string PercentDecoded(std::string_view text);
 
 // Errors: kConfig for a scheme other than http and https, no host, a user name, an invalid port.
 Result<Url> ParseUrl(std::string_view text);
+
+// Recognises numeric addresses in any notation, including those inside an IPv6 address; names
+// without a dot; and any host with a character that others may read as another one ("%2e", a
+// backslash, full-width digits). It looks no name up, so it does not know the addresses of others.
+bool IsNear(const Url& url);
 
 }  // namespace dossier
 

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
 constexpr std::size_t kMaxSession = 64 << 20;  // bytes of a session in YAML
 constexpr std::size_t kMaxNodes = 1'000'000;
-constexpr std::size_t kMostImported = 1u << 30;  // bytes of all messages of one log
+constexpr std::size_t kMostImported = 512u << 20;  // bytes read from one log
 constexpr std::string_view kNothingOfThese =
     "neither the log of llm (SQLite), a session of aichat (YAML with messages) nor a conversation "
     "of ours (JSON with messages)";
@@ -146,39 +146,35 @@ class LlmLog {
   }
 
   // Views, virtual tables and generated columns could produce rows without end or values of any
-  // size; stored ones are bounded by the file. `message_tree` (since 0.32) and `responses_fts` are
-  // llm's own and are not read.
+  // size; stored ones are bounded by the file. llm has views and indexes of its own, which are not
+  // read. What SQLite has parsed counts: a forged row of sqlite_master may claim to be a table.
   Status RefuseMadeRows() {
-    constexpr std::pair<std::string_view, std::string_view> kMade[] = {
-        {"view", "SELECT name FROM sqlite_master WHERE type = 'view' AND name <> 'message_tree'"},
-        {"virtual table",
-         "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage = 0 AND "
-         "name <> 'responses_fts'"},
-        {"generated column",
-         "SELECT c.name FROM sqlite_master t, pragma_table_xinfo(t.name) c "
-         "WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden IN (2, 3)"}};
-    for (const auto& [what, text] : kMade) {
-      DOSSIER_ASSIGN_OR_RETURN(store::Statement query, db_.Prepare(text));
+    constexpr std::string_view kRead =
+        "t.name COLLATE NOCASE IN ('threads', 'turns', 'messages', 'parts', 'fragments', "
+        "'attachments', 'conversations', 'responses', 'system_fragments', 'prompt_fragments', "
+        "'prompt_attachments', 'tool_calls', 'tool_results')";
+    constexpr std::string_view kMade[] = {
+        "SELECT t.type, t.name FROM pragma_table_list t WHERE t.type <> 'table' AND {}",
+        "SELECT 'generated column', c.name FROM pragma_table_list t, pragma_table_xinfo(t.name) c "
+        "WHERE c.hidden IN (2, 3) AND {}"};
+    for (const std::string_view text : kMade) {
+      DOSSIER_ASSIGN_OR_RETURN(store::Statement query, db_.Prepare(ReplaceAll(text, "{}", kRead)));
       DOSSIER_ASSIGN_OR_RETURN(const bool found, query.Step());
       if (!found) continue;
       return MakeError(ErrorCode::kRefused,
-                       "it has the {} {}, which is not of llm; import a copy without it", what,
-                       query.View(0));
+                       "it has the {} {}, which is not of llm; import a copy without it",
+                       query.Text(0) == "virtual" ? "virtual table" : query.Text(0), query.View(1));
     }
     return {};
   }
 
-  Status CountBytes(const JsonObject& message) {
-    bytes_ += ToJson(message).size();
-    if (bytes_ <= kMostImported) return {};
+  // The next row, its bytes counted: one fragment may be named by many messages.
+  Result<bool> Next(store::Statement* query) {
+    DOSSIER_ASSIGN_OR_RETURN(const bool row, query->Step());
+    if (row) bytes_ += query->RowBytes();
+    if (bytes_ <= kMostImported) return row;
     return MakeError(ErrorCode::kTooLong, "the log holds more than {} MiB of messages",
                      kMostImported >> 20);
-  }
-
-  Result<bool> HasColumn(std::string_view table, std::string_view column) {
-    DOSSIER_ASSIGN_OR_RETURN(store::Statement query,
-                             db_.Prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?"));
-    return query.With(table, column).Step();
   }
 
   // For each thread, reads the longest chain that ends in its tip.
@@ -190,7 +186,7 @@ class LlmLog {
                     "ORDER BY datetime_utc DESC, id DESC LIMIT 1) FROM threads t "
                     "JOIN turns u ON u.thread_id = t.id GROUP BY t.id ORDER BY min(u.id)"));
     while (true) {
-      DOSSIER_ASSIGN_OR_RETURN(const bool row, threads.Step());
+      DOSSIER_ASSIGN_OR_RETURN(const bool row, Next(&threads));
       if (!row) return {};
       Found found{.program = "llm",
                   .id = threads.Text(0),
@@ -214,12 +210,11 @@ class LlmLog {
       if (messages->size() == kMaxDepth || !seen.insert(hash).second) {
         return MakeError(ErrorCode::kDamaged, "a chain of messages has no beginning");
       }
-      DOSSIER_ASSIGN_OR_RETURN(const bool there, query.With(hash).Step());
+      DOSSIER_ASSIGN_OR_RETURN(const bool there, Next(&query.With(hash)));
       if (!there) return MakeError(ErrorCode::kDamaged, "message {} is missing", hash);
       const std::string role = query.Text(0);
       std::string parent = query.Text(1);
       DOSSIER_ASSIGN_OR_RETURN(JsonObject message, ReadMessage(role, hash));
-      DOSSIER_RETURN_IF_ERROR(CountBytes(message));
       messages->push_back(std::move(message));
       hash = std::move(parent);
     }
@@ -235,7 +230,7 @@ class LlmLog {
     std::string text;
     JsonArray images;
     while (true) {
-      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+      DOSSIER_ASSIGN_OR_RETURN(const bool row, Next(&query));
       if (!row)
         return PartsMessage(role == "tool" ? "user" : role, std::move(text), std::move(images));
       const std::string type = query.Text(0);
@@ -276,7 +271,7 @@ class LlmLog {
       if (const auto fragment = FindInt(ref, "fragment")) {
         DOSSIER_ASSIGN_OR_RETURN(store::Statement query,
                                  db_.Prepare("SELECT content FROM fragments WHERE id = ?"));
-        DOSSIER_ASSIGN_OR_RETURN(const bool there, query.With(*fragment).Step());
+        DOSSIER_ASSIGN_OR_RETURN(const bool there, Next(&query.With(*fragment)));
         if (there) out += query.Text(0);
       }
     }
@@ -288,7 +283,7 @@ class LlmLog {
     DOSSIER_ASSIGN_OR_RETURN(
         store::Statement query,
         db_.Prepare("SELECT type, path, url, content FROM attachments WHERE id = ?"));
-    DOSSIER_ASSIGN_OR_RETURN(const bool there, query.With(id).Step());
+    DOSSIER_ASSIGN_OR_RETURN(const bool there, Next(&query.With(id)));
     if (!there) return {};
     const std::string type = query.Text(0);
     const bool image = type.starts_with("image/");
@@ -309,7 +304,7 @@ class LlmLog {
         db_.Prepare("SELECT id, name, model FROM conversations c WHERE EXISTS "
                     "(SELECT 1 FROM responses WHERE conversation_id = c.id) ORDER BY id"));
     while (true) {
-      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+      DOSSIER_ASSIGN_OR_RETURN(const bool row, Next(&query));
       if (!row) return {};
       Found found{.program = "llm",
                   .id = query.Text(0),
@@ -332,9 +327,8 @@ class LlmLog {
                     "WHERE conversation_id = ? ORDER BY datetime_utc, id"));
     query.With(found->id);
     std::string holds;  // the current system text
-    std::size_t counted = found->messages.size();
     while (true) {
-      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+      DOSSIER_ASSIGN_OR_RETURN(const bool row, Next(&query));
       if (!row) return {};
       const std::string id = query.Text(0);
       found->updated = TimeOf(query.View(4), now_);
@@ -356,9 +350,6 @@ class LlmLog {
       std::string answer = query.Text(3);
       DOSSIER_RETURN_IF_ERROR(ToolLines("tool_calls", "arguments", CallLine, id, &answer));
       found->messages.push_back(ImportedText("assistant", answer));
-      for (; counted < found->messages.size(); ++counted) {
-        DOSSIER_RETURN_IF_ERROR(CountBytes(found->messages[counted]));
-      }
     }
   }
 
@@ -378,7 +369,7 @@ class LlmLog {
                                 table)));
     query.With(response);
     while (true) {
-      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+      DOSSIER_ASSIGN_OR_RETURN(const bool row, Next(&query));
       if (!row) return {};
       AddLine(line(query.View(0), query.View(1)), text);
     }
@@ -395,7 +386,7 @@ class LlmLog {
                                 table)));
     query.With(response);
     while (true) {
-      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+      DOSSIER_ASSIGN_OR_RETURN(const bool row, Next(&query));
       if (!row) return out;
       AddLine(query.View(0), &out);
     }
@@ -409,7 +400,7 @@ class LlmLog {
                                          "WHERE response_id = ? ORDER BY \"order\""));
     query.With(response);
     while (true) {
-      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+      DOSSIER_ASSIGN_OR_RETURN(const bool row, Next(&query));
       if (!row) return {};
       DOSSIER_RETURN_IF_ERROR(AddAttachment(query.Text(0), text, images));
     }

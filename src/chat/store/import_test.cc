@@ -240,6 +240,48 @@ TEST_F(ImportTest, RefusesWhatIsMadeWhenItIsRead) {
                                       "ALWAYS AS (hex(zeroblob(400000000))) VIRTUAL)"),
                           kNow),
               FailsWith(ErrorCode::kRefused, "it has the generated column prompt"));
+  // A forged row of the schema, which claims that the virtual table is stored in a page.
+  EXPECT_THAT(
+      ReadForeign(PutDatabase("DROP TABLE responses;"
+                              "CREATE VIRTUAL TABLE responses USING fts5(id, conversation_id);"
+                              "PRAGMA writable_schema = ON;"
+                              "UPDATE sqlite_master SET rootpage = 2 WHERE name = 'responses'"),
+                  kNow),
+      FailsWith(ErrorCode::kRefused, "it has the virtual table responses"));
+}
+
+// llm has indexes of its own over what it logs, and adds further ones.
+TEST_F(ImportTest, LeavesIndexesAndViewsUnread) {
+  const auto found = ReadForeign(
+      PutDatabase("CREATE TABLE conversations(id, name, model);"
+                  "CREATE TABLE responses(id, system, prompt, response, datetime_utc, model, "
+                  "conversation_id);"
+                  "INSERT INTO conversations VALUES('a', 'b', 'c');"
+                  "INSERT INTO responses VALUES('r', '', 'p', 'q', '', '', 'a');"
+                  "CREATE VIRTUAL TABLE turn_search_fts USING fts5(text);"
+                  "CREATE VIEW message_tree AS SELECT 1"),
+      kNow);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->size(), 1u);
+}
+
+// A text that is stored once and named 2,000 times would fill the memory.
+TEST_F(ImportTest, CountsWhatIsReadAgain) {
+  EXPECT_THAT(
+      ReadForeign(
+          PutDatabase(
+              "CREATE TABLE conversations(id, name, model);"
+              "INSERT INTO conversations VALUES('a', 'b', 'c');"
+              "CREATE TABLE responses(id, system, prompt, response, datetime_utc, model, "
+              "conversation_id);"
+              "INSERT INTO responses VALUES('r', '', '', '', '', '', 'a');"
+              "CREATE TABLE fragments(id INTEGER PRIMARY KEY, content TEXT);"
+              "INSERT INTO fragments VALUES(1, hex(zeroblob(1000000)));"
+              "CREATE TABLE prompt_fragments(response_id, fragment_id, \"order\");"
+              "INSERT INTO prompt_fragments WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+              "FROM n WHERE i < 2000) SELECT 'r', 1, i FROM n"),
+          kNow),
+      FailsWith(ErrorCode::kTooLong, "more than 512 MiB"));
 }
 
 }  // namespace

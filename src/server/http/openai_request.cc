@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "base/net/near_host.h"
 #include "base/net/url.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"

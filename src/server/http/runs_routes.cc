@@ -56,12 +56,6 @@ std::string ShownData(const ServerKey& key, const store::StoredEvent& event) {
   return ReplaceAll(ReplaceAll(text, "\n", " "), "\r", " ");
 }
 
-// Times of runs are compared as texts, so that the start of one will do; none is asked for by "".
-bool IsTimeStart(std::string_view text) {
-  return text.empty() ||
-         (text.size() >= 10 && text.find_first_not_of("0123456789-:.TZ") == std::string_view::npos);
-}
-
 class RunsApi {
  public:
   explicit RunsApi(const Shared& shared)
@@ -78,7 +72,8 @@ class RunsApi {
         return call->Fail(400, fmt::format("status: must be {}", OneOf(wish.status, states)),
                           "invalid_value", Json("status"));
       }
-      if (!IsTimeStart(wish.since)) {
+      // Times of runs are compared as texts, so that a day will do.
+      if (!wish.since.empty() && !ParseTime(wish.since) && !ParseTime(wish.since + "T00:00:00Z")) {
         return call->Fail(400, "since: must be a time, such as 2026-11-27T10:00:00Z, or a day",
                           "invalid_value", Json("since"));
       }

@@ -961,7 +961,9 @@ class Runs(ServeCase):
         client = self.server()
         client.chat("hi")
         client.chat("fail now")
-        self.assertEqual(client.ask("GET", "/api/v1/runs?since=garbage")[0], 400)
+        for since, status in (("garbage", 400), ("2026-13-45", 400), ("2026-11-27", 200),
+                              ("2026-11-27T10:00:00Z", 200)):
+            self.assertEqual(client.ask("GET", f"/api/v1/runs?since={since}")[0], status, since)
         first = client.ask("GET", "/api/v1/runs?limit=1")[1]
         self.assertEqual(first["runs"][0]["status"], "failed")
         rest = client.ask("GET", f"/api/v1/runs?status=final&cursor={first['next']}")[1]
