@@ -49,8 +49,7 @@ class ContentStore {
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto writer, ContentWriter::Start(store));
 //   DOSSIER_RETURN_IF_ERROR(writer.Write(block));
-//   DOSSIER_ASSIGN_OR_RETURN(StoredBody body, std::move(writer).Finish());   // named by its hash
-//   now
+//   DOSSIER_ASSIGN_OR_RETURN(StoredBody body, std::move(writer).Finish());
 //
 // An abandoned writer leaves nothing behind; with Keep::kOpen only the descriptor remains in any
 // case. Thread-safety: one owner.

@@ -1,8 +1,8 @@
 // Recognizes SUBMIT outside code in a reply: as a tool call, or as the only text on its line.
 //
-//   const auto found = FindSubmission(reply.tool_calls, extraction.text_outside,
-//   ToolUse::kOffered); if (found) Run(found->code);   // SUBMIT({"answer":"42"}), which the
-//   session checks and answers
+//   const auto found =
+//       FindSubmission(reply.tool_calls, extraction.text_outside, ToolUse::kOffered);
+//   if (found) Run(found->code);  // SUBMIT({"answer":"42"}), which the session checks
 //
 // Thread-safety: pure functions.
 

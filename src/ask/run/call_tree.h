@@ -1,7 +1,7 @@
 // The calls of one run: numbers them and runs children in threads.
 //
 //   CallTree tree(/*most=*/64, run_child);
-//   tree.Start({.owner = this, .depth = 1, .work = [&] { … tree.run_child(run, child) … }});
+//   tree.Start({.owner = this, .depth = 1, .work = [&] { … tree.Run(parent, child) … }});
 //   tree.Wait();     // this call waits for its children: another may run meanwhile
 //   tree.GoOn();
 //

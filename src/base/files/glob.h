@@ -1,8 +1,7 @@
 // Matches paths against globs, with the meaning that git gives them in ignore files.
 //
 //   const Glob glob("src/**/[a-f]*.cc");
-//   glob.Matches("src/base/files/file.cc");      // true; `**` between slashes also stands for no
-//   folder
+//   glob.Matches("src/base/files/file.cc");  // true; `/**/` also stands for no folder
 //
 // `*`, `?` and `[…]` match within a name; a name `**` crosses slashes; `\x` is x itself; classes
 // have ranges, a leading `!` or `^`, and `[:alpha:]` and its kin (ASCII). A malformed pattern (an

@@ -1,8 +1,10 @@
 // A system library that is loaded when it is first needed, so that the program's start does not pay
 // for it.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(SharedLibrary library, SharedLibrary::Load("libmd4c.so.0",
-//   "libmd4c0")); decltype(&md_parse) parse = nullptr; library.Find("md_parse", parse);
+//   DOSSIER_ASSIGN_OR_RETURN(SharedLibrary library,
+//                            SharedLibrary::Load("libmd4c.so.0", "libmd4c0"));
+//   decltype(&md_parse) parse = nullptr;
+//   library.Find("md_parse", parse);
 //   DOSSIER_RETURN_IF_ERROR(library.Check("version 0.4 or newer is needed"));
 //
 // It is never unloaded. Thread-safety: one owner; the functions have the library's own rules.

@@ -1,8 +1,7 @@
 // Counts, checks and cleans UTF-8, and cuts it at code points.
 //
 //   utf8::Census census = utf8::Count("naïve café");   // 12 bytes, 10 code points
-//   std::string_view head = utf8::Prefix(text, 200);    // at most 200 code points, never half of
-//   one
+//   std::string_view head = utf8::Prefix(text, 200);    // at most 200 code points, all whole
 //
 // Code points are Unicode scalar values; invalid bytes count as U+FFFD, one for each maximal
 // invalid part (the WHATWG rule). Thread-safety: pure functions.

@@ -1,7 +1,8 @@
 // One turn's use of a memory store: its branch, what is rendered from it, what is recorded.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(TurnMemory memory, TurnMemory::Open(chat_memory, "bug-12", stored,
-//   Use::kTurn)); DOSSIER_ASSIGN_OR_RETURN(auto shown, memory.Render(request, stored, {}));
+//   DOSSIER_ASSIGN_OR_RETURN(TurnMemory memory,
+//                            TurnMemory::Open(chat_memory, "bug-12", stored, Use::kTurn));
+//   DOSSIER_ASSIGN_OR_RETURN(auto shown, memory.Render(request, stored, {}));
 //   DOSSIER_ASSIGN_OR_RETURN(auto kept, memory.Keep({.conversation = "bug-12", .number = 3, …}));
 //
 // A turn is two events, `user_turn` and `assistant_turn`, with thread CONVERSATION and ref NUMBER.

@@ -1,7 +1,7 @@
 // Prints a turn of `dossier chat`: text, one JSON object, or one event per line.
 //
-//   ChatOutput output({.form = ChatOutput::Form::kText, …}, out, err);
-//   const TurnOutcome outcome = chat.Send(request, output, output.StopWith(cancel));
+//   ChatOutput output({.form = ChatOutput::Form::kText, …}, cancel, out, err);
+//   const TurnOutcome outcome = chat.Send(request, output, output.token());
 //   return output.Finish(outcome);
 //
 // The answer goes to stdout, everything else to stderr. If the reader of stdout goes away, nothing

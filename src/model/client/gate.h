@@ -10,10 +10,9 @@
 // Sampling::max_output, down to 256; if it is too small for that, the attempt waits for requests in
 // flight to return unused tokens, or is refused.
 //
-//   Gate gate(client, {.concurrency = 16}, clock);
-//   Result<Reply> reply = gate.Complete(request, ledger, Stage::kNormal, cancel);     // waits
-//   gate.Submit(request, ledger, Stage::kNormal, cancel, sink);                        // thousands
-//   in flight
+//   auto gate = Gate::Make(client, {.concurrency = 16}, clock);
+//   Result<Reply> reply = gate->Complete(request, ledger, Stage::kNormal, cancel);     // waits
+//   gate->Submit(request, ledger, Stage::kNormal, cancel, sink);  // thousands at once
 //
 // Thread-safety: all methods from any thread. A gate owns one timer thread; the client owns the
 // network thread. The ledger must outlive its requests.

@@ -4,7 +4,9 @@
 //   const WireDialect& dialect = *FindDialect("anthropic");
 //   WireRequest wire = dialect.build(request, {.entry = entry, .provider = "anthropic"});
 //   Result<Reply> reply = dialect.parse(body);
-//   auto stream = dialect.stream(); stream->Add(event.data); Reply reply = stream->Take();
+//   auto stream = dialect.stream();
+//   stream->Add(event.data);
+//   Reply reply = stream->Take();
 //
 // Thread-safety: pure functions over plain data; a ReplyStream has one owner.
 

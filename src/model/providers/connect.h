@@ -1,7 +1,8 @@
 // Connects to a chosen model: makes the client that answers.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(ConnectedModel connection, Connect(choice, {.progress = say},
-//   cancel)); auto gate = Gate::Make(connection.client, {}, clock);
+//   DOSSIER_ASSIGN_OR_RETURN(ConnectedModel connection,
+//                            Connect(choice, {.progress = say}, cancel));
+//   auto gate = Gate::Make(connection.client, {.concurrency = 16}, clock);
 //
 // For the local model this starts the managed server if it is not running, and sets the entry's
 // window to that of the server.

@@ -2,10 +2,9 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Assistant client, FindClient("cursor"));
 //   DOSSIER_ASSIGN_OR_RETURN(const FileChange change,
-//                            PlanInstall(client, {.scope = Scope::kUser, .argv =
-//                            {"/usr/bin/dossier", "mcp"}}));
-//   DOSSIER_RETURN_IF_ERROR(Apply(change));   // writes change.path, keeps
-//   change.path.before-dossier
+//                            PlanInstall(client, {.scope = Scope::kUser,
+//                                                 .argv = {"/usr/bin/dossier", "mcp"}}));
+//   DOSSIER_RETURN_IF_ERROR(Apply(change));  // keeps the old file as PATH.before-dossier
 //
 // data/mcp_clients.yaml lists the assistants. A link is followed and its target is changed, keeping
 // its mode, except that a link of a project's file must not lead out of the project. The file is

@@ -2,7 +2,7 @@
 // then must it be installed.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const PqApi* pq, LoadPq());
-//   PGconn* connection = pq->connectdb("postgresql:///dossier");
+//   PGconn* connection = pq->connectdb_params(names, values, /*expand_dbname=*/1);
 //
 // Only for .cc files of this folder, in a build that found its header (DOSSIER_POSTGRES).
 // Thread-safety: LoadPq from any thread; libpq's own rules for the rest. It is never unloaded.

@@ -1,8 +1,8 @@
 // Counts the tokens of a text.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(auto counter, tokens::Open("o200k_base", DefaultDataPaths()));  //
-//   open.h tokens::Count count = counter->CountText(prompt); budget -= count.upper();
-//   std::string_view head = text.substr(0, counter->LongestPrefix(text, 1000).bytes);
+//   DOSSIER_ASSIGN_OR_RETURN(auto opened, tokens::Open("o200k_base", DefaultDataPaths()));
+//   const tokens::Count count = opened.counter->CountText(prompt);
+//   std::string_view head = text.substr(0, opened.counter->LongestPrefix(text, 1000).bytes);
 //
 // The count of a whole is never the sum of its parts' counts. Running counts a growing text, Ranges
 // parts of a fixed text; both equal CountText of the same bytes:

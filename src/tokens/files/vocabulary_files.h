@@ -53,7 +53,7 @@ Result<JsonVocabulary> ParseTokenizerJson(std::string_view bytes);
 
 // The rank files of cl100k and o200k: one token per line: its bytes in base64, a space, its rank.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(VocabularySource source, ReadRankFile(Encodings()[0], bytes));
+//   DOSSIER_ASSIGN_OR_RETURN(VocabularySource source, ReadRankFile(PublicEncodings()[0], bytes));
 //
 // Thread-safety: pure functions.
 
