@@ -56,6 +56,8 @@ std::string_view FinishName(Finish finish) {
       return "tool_calls";
     case Finish::kFilter:
       return "filter";
+    case Finish::kRefused:
+      return "refusal";
     case Finish::kCut:
       return "cut";
     case Finish::kOther:
