@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dossier_bridge import LLMError, as_text, spans_of
-from dossier_calls import Caller, Reply
+from dossier_calls import Caller, Reply, remembered
 
 _GROUP = 20          # texts merged by one request, at most
 _CHARACTERS = 40_000  # of them together
@@ -60,14 +60,16 @@ class Extractor:
         self._caller = caller
         self._known: dict[Any, Any] = {}
 
-    def extract(self, items: Sequence[Any], instruction: str, schema: Any, model: Any, dry: bool) -> Any:
+    def extract(self, items: Sequence[Any], instruction: str, schema: Any, model: Any, *, dry: bool,
+                remember: bool) -> Any:
         instruction = instruction.strip() or "Read the values that the schema asks for out of the text."
         wanted = {_key(item, instruction, schema): item for item in items if not _blank(item)}
         rest = [key for key in wanted if key not in self._known]
         texts = [_part(wanted[key]) for key in rest]
         if dry:
-            return self._caller.estimate([instruction] * len(rest), model, texts, {})
-        errors = self._ask(rest, [instruction] * len(rest), texts, schema, model)
+            return self._caller.estimate([instruction] * len(rest), model, texts, {},
+                                         {"schema": schema, **remembered(remember)})
+        errors = self._ask(rest, [instruction] * len(rest), texts, schema, model, remember=remember)
         found = [None if _blank(item) else self._known.get(_key(item, instruction, schema))
                  for item in items]
         why = {i: "empty" if _blank(item) else errors[_key(item, instruction, schema)]
@@ -110,13 +112,13 @@ class Extractor:
             texts = [as_text(text) for text in merged]
 
     def _ask(self, keys: Sequence[Any], prompts: Sequence[str], texts: Sequence[Any], schema: Any,
-             model: Any) -> dict[Any, str]:
+             model: Any, *, remember: bool = False) -> dict[Any, str]:
         """Notes the answers; the errors by key."""
         if not keys:
             return {}
         errors = {}
         replies = self._caller.batch("llm_batch", prompts, model, list(texts) if len(texts) > 1 else texts[0],
-                                     schema, "keep", {})
+                                     schema, "keep", {}, remember=remember)
         for key, reply in zip(keys, replies):
             if isinstance(reply, Reply) and not reply.ok:
                 errors[key] = f"{getattr(reply, 'kind', reply.finish)}: {reply.error}"

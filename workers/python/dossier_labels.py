@@ -109,12 +109,12 @@ def make_map(caller: Caller, extractor: Extractor, sources: Sequence[Source], re
         """Gives every item one of `labels`, or with schema= a value that fits it. Without items: all
         records, else all lines. With dry=True nothing is sent: a dict says what it would take, as that
         of `estimate`. With `remember` what an equal item got in any run, from the same model by the
-        same instruction and labels, stands: it is not asked again."""
+        same instruction and labels or schema, stands: it is not asked again."""
         for name in other:
             raise no_argument("map_llm", name, ("items", "labels", "instruction", "field", "batch",
                                                 "model", "unknown", "dry", "remember", "schema"))
         if schema is not None:
-            return _extract(items, labels, instruction, field, schema, model, dry)
+            return _extract(items, labels, instruction, field, schema, model, dry=dry, remember=remember)
         labels, instruction = _in_order(labels, instruction)
         names, instruction = _names(labels, instruction)
         caller._settle(None, None)
@@ -145,7 +145,7 @@ def make_map(caller: Caller, extractor: Extractor, sources: Sequence[Source], re
         return result
 
     def _extract(items: Any, labels: Any, instruction: Any, field: str | None, schema: Any,
-                 model: str | None, dry: bool) -> Any:
+                 model: str | None, *, dry: bool, remember: bool) -> Any:
         if isinstance(labels, str) and not instruction:   # the second argument is a sentence here
             labels, instruction = (), labels
         if labels:
@@ -158,7 +158,8 @@ def make_map(caller: Caller, extractor: Extractor, sources: Sequence[Source], re
             items = [line for line in items.splitlines() if line.strip()]
         if field is not None:
             items = _with_field(items, field)
-        return extractor.extract([_item(item, field) for item in items], str(instruction), schema, model, dry)
+        return extractor.extract([_item(item, field) for item in items], str(instruction), schema, model,
+                                 dry=dry, remember=remember)
 
     return map_llm
 
