@@ -154,6 +154,14 @@ void BlockRunner::Handle(Message message) {
       return HandleCall(std::move(message));
     case MessageType::kOutput:
       return HandleOutput(std::move(message));
+    case MessageType::kAnswer:
+      // More than the worker can hold is not from its code.
+      if (outcome_.answer.size() + message.raw.size() >
+          std::min<std::uint64_t>(kMaxAnswer, task_.spec->limits.memory)) {
+        break;
+      }
+      outcome_.answer += message.raw;
+      return;
     case MessageType::kDone:
       if (message.id != run_id_) break;
       outcome_.output.total = static_cast<std::uint64_t>(message.json.at("out_bytes").get_int64());
