@@ -119,7 +119,9 @@ class Caller:
             except LLMError as error:
                 replies[index] = _failed(error.kind, str(error))
         if requests:
-            base = {"model": model, "schema": schema, **settings, **remembered(remember)}
+            base = {"model": model, "schema": schema, **settings}
+            if remember:   # the host keeps the replies for later runs, also above temperature 0
+                base["remember"] = True
             for index, (result, raw) in zip(slots, self._ask(method, requests, base, parts.raw())):
                 try:
                     replies[index] = (_reply(result, raw, schema) if result["ok"]
@@ -199,11 +201,6 @@ def _options(options: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
                                                        "max_tokens", "temperature", "system"))
     settings = {name: value for name, value in options.items() if value is not None}
     return settings, settings.pop("media", None)
-
-
-def remembered(remember: bool) -> dict[str, Any]:
-    """Whether the host keeps the replies for later runs, also above temperature 0."""
-    return {"remember": True} if remember else {}
 
 
 def _media_wire(media: Any) -> dict[str, Any]:

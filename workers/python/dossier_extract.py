@@ -14,10 +14,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dossier_bridge import LLMError, as_text, spans_of
-from dossier_calls import Caller, Reply, remembered
+from dossier_calls import Caller, Reply
 
 _GROUP = 20          # texts merged by one request, at most
 _CHARACTERS = 40_000  # of them together
+
+
+def kinds_of(errors: Mapping[int, str]) -> str:
+    """How many failed for which reason."""
+    kinds = Counter(reason.partition(":")[0] for reason in errors.values())
+    return ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
 
 
 class ExtractResult:
@@ -29,11 +35,7 @@ class ExtractResult:
         self.failed, self.total = list(errors), len(values)
 
     def holes(self) -> str:
-        return f"map_llm: {len(self.failed):,} of {self.total:,} items failed ({self._kinds()})."
-
-    def _kinds(self) -> str:
-        kinds = Counter(reason.partition(":")[0] for reason in self.errors.values())
-        return ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
+        return f"map_llm: {len(self.failed):,} of {self.total:,} items failed ({kinds_of(self.errors)})."
 
     def __len__(self) -> int:
         return self.total
@@ -68,7 +70,7 @@ class Extractor:
         texts = [_part(wanted[key]) for key in rest]
         if dry:
             return self._caller.estimate([instruction] * len(rest), model, texts, {},
-                                         {"schema": schema, **remembered(remember)})
+                                         {"schema": schema, "remember": remember})
         errors = self._ask(rest, [instruction] * len(rest), texts, schema, model, remember=remember)
         found = [None if _blank(item) else self._known.get(_key(item, instruction, schema))
                  for item in items]

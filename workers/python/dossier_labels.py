@@ -15,7 +15,7 @@ import _dossier
 
 from dossier_bridge import LLMError, Parts, as_text, blob, call, spans_of
 from dossier_calls import Caller
-from dossier_extract import Extractor
+from dossier_extract import Extractor, kinds_of
 from dossier_records import Records
 from dossier_rows import FieldError, Fields, Row, no_argument
 from dossier_text import Source
@@ -64,11 +64,7 @@ class LabelResult:
                 f"{self.total - len(self.failed):,}.")
 
     def _failures(self) -> str:
-        return f"{len(self.failed):,} of {self.total:,} items failed ({self._kinds()})"
-
-    def _kinds(self) -> str:
-        kinds = Counter(reason.partition(":")[0] for reason in self.errors.values())
-        return ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
+        return f"{len(self.failed):,} of {self.total:,} items failed ({kinds_of(self.errors)})"
 
     def __len__(self) -> int:
         return self.total
@@ -86,7 +82,7 @@ class LabelResult:
         rows.append(f"{'total':<{width}}  {self.total:>8,}")
         if self.failed:
             shown = ", ".join(map(str, self.failed[:10])) + (", …" if self.failed[10:] else "")
-            rows.append(f"without a label: {len(self.failed):,} (items {shown}): {self._kinds()}")
+            rows.append(f"without a label: {len(self.failed):,} (items {shown}): {kinds_of(self.errors)}")
         return "\n".join(rows)
 
     def require_any(self) -> None:

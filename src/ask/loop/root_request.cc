@@ -285,8 +285,8 @@ std::string AskKindOfAnswer(RunState& run, int turn) {
 }
 
 bool IsCut(const model::Reply& reply) {
-  return reply.finish == model::Finish::kLength || reply.finish == model::Finish::kCut ||
-         reply.finish == model::Finish::kFilter || reply.finish == model::Finish::kRefused;
+  return reply.finish != model::Finish::kStop && reply.finish != model::Finish::kToolCalls &&
+         reply.finish != model::Finish::kOther;
 }
 
 std::string WarnOfCut(const RunState& run, const model::Reply& cut, std::string_view what) {
