@@ -75,7 +75,7 @@ struct Usage {
 
 struct Reply {
   std::string text;
-  std::string finish;  // "stop", "length", "tool_calls", "filter", "cut", "other"
+  std::string finish;  // "stop", "length", "tool_calls", "filter", "refusal", "cut", "other"
   Usage usage;
 };
 

@@ -111,6 +111,12 @@ class CallsTest(WorkerTest):
         self.replies(lambda prompt, context: '{"n": 3}')
         self.assertEqual(self.value("llm_query('p', schema={'type': 'object'})"), {"n": 3})
 
+    def test_values_are_remembered_where_code_asks_for_it(self) -> None:  # REC-81
+        self.replies(lambda prompt, context: '{"n": 3}')
+        for given, sent in (("", None), (", remember=True", True)):
+            self.run_block(f"map_llm(['a', 'b'], instruction='n?', schema={{'type': 'object'}}{given})")
+            self.assertEqual(self.host.calls[-1][1].get("remember"), sent)
+
     def test_depth_zero_refuses(self) -> None:  # --max-depth 0
         self.start([Text("a.txt", "x", None, True)], depth=0)
         self.assertIn("depth 0", self.error("llm_query('x')")["message"])

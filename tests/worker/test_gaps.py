@@ -239,6 +239,7 @@ class GapsTest(WorkerTest):
             "print(Counter(r['name'][:2] for r in records))",
             "for i in range(0, len(records), 50):\n    part = records[i:i + 50]\n    print(sum(r['amount'] for r in part))",
             "print(sum(r['amount'] for r in records[:1000]))",
+            "print(sum(1 for r in list(records) + list(records)[:100]))",
             "t = i = 0\nwhile i < 300:\n    t += records[i]['amount']\n    i += 1\nprint(t)",
             "print(sum(r['amount'] for _, r in zip(range(900), records)))",
             "for _, r in zip(range(5), records): print(r)",

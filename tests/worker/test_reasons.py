@@ -194,6 +194,13 @@ class ReasonsTest(WorkerTest):
         result = self.run_block("sum(r['status'] == 'Open' for r in records)")
         self.assertEqual(result["settled"], reason)
 
+    def test_names_of_the_language_are_no_data(self) -> None:  # FLT-36
+        for code in ("print([x for x in dir(records) if not x.startswith('zq')])",
+                     "for x in vars(str):\n    if x[:2] != 'zq': print(x)"):
+            self.assertEqual(self.run_block(code)["unmatched"], [], code)
+        self.assertNotEqual(self.run_block("print([r for r in records if r['status'].startswith('zq')])")["unmatched"],
+                            [])
+
     def test_a_pattern_is_looked_up_by_the_texts_that_it_requires(self) -> None:
         from dossier_seek import required
 

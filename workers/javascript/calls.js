@@ -279,6 +279,7 @@ const extracted = async (items, options) => {
     push(places, mapGet(seen, key));
   }
   const settings = settingsOf({ schema, model: own(options, "model") }), parts = new Parts(), requests = [];
+  if (own(options, "remember") === true) settings.remember = true;
   for (let i = 0; i < texts.length; i++) push(requests, requestOf(parts, prompts[i], texts[i], `prompt ${i}`));
   if (own(options, "dry") === true) return host.call("estimate", { prompts: requests, ...settings }, parts.texts);
   const replies = requests.length > 0 ? (await host.call("llm_batch", { prompts: requests, ...settings }, parts.texts)).results : [];

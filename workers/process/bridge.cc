@@ -292,6 +292,16 @@ void Bridge::BeginBlock(std::uint32_t block, std::uint64_t output_limit) {
   capture_->Begin(output_limit);
 }
 
+void Bridge::SendAnswer(std::string text, std::uint32_t block) {
+  {
+    std::lock_guard lock(mutex_);
+    Message piece{.type = MessageType::kAnswer, .id = NewId(), .block = block};
+    piece.raw = std::move(text);
+    writer_.Push(std::move(piece));
+  }
+  Wake();
+}
+
 void Bridge::EndBlock(Message done) {
   {
     std::lock_guard lock(mutex_);

@@ -77,6 +77,8 @@ class Bridge {
   // Fails calls that are still open, drains the pipes, sends the rest of the output and `done`,
   // in which it fills out_bytes and dropped.
   void EndBlock(sandbox::Message done);
+  // Sends a beginning of the block's answer ahead of EndBlock.
+  void SendAnswer(std::string text, std::uint32_t block);
   // True once if an interrupt arrived in the block that just ended.
   bool TakeInterrupted();
 

@@ -21,6 +21,7 @@ constexpr Millis kSpareTime = std::chrono::hours(24 * 20);  // fits the int of p
 
 constexpr std::size_t kInlineText = 4096;  // longer texts of a result travel in the raw part
 constexpr std::uint64_t kMostRaw = sandbox::kMaxToHost - sandbox::kMaxJson;  // bytes
+constexpr std::size_t kAnswerPiece = 32u << 20;
 
 std::int64_t Milliseconds(clockid_t clock) {
   timespec now;
@@ -75,7 +76,7 @@ JsonObject TooLarge(JsonObject result) {
   less["error"] = {{"type", "ValueError"},
                    {"message", fmt::format("the answer is too large to be handed over: a text may "
                                            "have {} MiB, another value as JSON {} MiB",
-                                           kMostRaw >> 20, sandbox::kMaxJson >> 20)}};
+                                           sandbox::kMaxAnswer >> 20, sandbox::kMaxJson >> 20)}};
   if (Json* assigned = result.if_contains("assigned")) less["assigned"] = std::move(*assigned);
   return less;
 }
@@ -104,6 +105,7 @@ class SessionProcess {
   [[noreturn]] void Refuse(const Error& error);
   void Serve(Message request);
   void RunBlock(Message request);
+  void SendAnswerAhead(Message* done);
   void Check(const Message& request);
   void Get(Message request);
   void Reset(const Message& request);
@@ -198,6 +200,22 @@ std::string CodeOf(const Message& request) {
   return code.is_string() ? std::string(code.get_string()) : request.raw;
 }
 
+// No message holds a long answer: all but its end goes ahead, in pieces of whole characters.
+void SessionProcess::SendAnswerAhead(Message* done) {
+  Json* answer = done->json.if_contains("answer");
+  Json* text = answer && answer->is_object() ? answer->get_object().if_contains("text") : nullptr;
+  if (!text || !text->is_string() || text->get_string().size() > sandbox::kMaxAnswer) return;
+  std::string_view rest = text->get_string();
+  if (rest.size() <= kAnswerPiece) return;
+  while (rest.size() > kAnswerPiece) {
+    std::size_t end = kAnswerPiece;
+    while ((static_cast<unsigned char>(rest[end]) & 0xC0) == 0x80) --end;
+    bridge_->SendAnswer(std::string(rest.substr(0, end)), done->block);
+    rest.remove_prefix(end);
+  }
+  *text = Json(std::string(rest));
+}
+
 void SessionProcess::RunBlock(Message request) {
   const std::int64_t cpu = Milliseconds(CLOCK_PROCESS_CPUTIME_ID);
   const std::int64_t wall = Milliseconds(CLOCK_MONOTONIC);
@@ -213,6 +231,7 @@ void SessionProcess::RunBlock(Message request) {
   for (auto& [name, value] : result) {
     if (!IsEmpty(value)) done.json.emplace(name, std::move(value));
   }
+  SendAnswerAhead(&done);
   if (!MoveTextsToRaw(&done)) {
     done.raw.clear();
     done.json = TooLarge(std::move(done.json));

@@ -84,8 +84,8 @@ class Caller:
         value, raw = call(method, args, parts.raw())
         return _reply(value, raw, schema)
 
-    def estimate(self, prompts: Any, model: Any, context: Any, options: Mapping[str, Any]
-                 ) -> dict[str, Any]:
+    def estimate(self, prompts: Any, model: Any, context: Any, options: Mapping[str, Any],
+                 base: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What the prompts would take; nothing is sent."""
         model, context = self._settle(model, context)
         settings, media = _options(options)
@@ -97,10 +97,11 @@ class Caller:
                     for index, (prompt, own, shown) in enumerate(zip(
                         prompts, _context_of_each(context, len(prompts)),
                         _media_of_each(media, len(prompts))))]
-        return call("estimate", {"prompts": requests, "model": model, **settings}, parts.raw())[0]
+        return call("estimate", {"prompts": requests, "model": model, **settings, **(base or {})},
+                    parts.raw())[0]
 
     def batch(self, method: str, prompts: Any, model: Any, context: Any, schema: Any,
-              on_error: str, options: Mapping[str, Any]) -> Replies:
+              on_error: str, options: Mapping[str, Any], *, remember: bool = False) -> Replies:
         model, context = self._settle(model, context)
         settings, media = _options(options)
         if isinstance(prompts, str) or spans_of(prompts) is not None:
@@ -119,6 +120,8 @@ class Caller:
                 replies[index] = _failed(error.kind, str(error))
         if requests:
             base = {"model": model, "schema": schema, **settings}
+            if remember:   # the host keeps the replies for later runs, also above temperature 0
+                base["remember"] = True
             for index, (result, raw) in zip(slots, self._ask(method, requests, base, parts.raw())):
                 try:
                     replies[index] = (_reply(result, raw, schema) if result["ok"]

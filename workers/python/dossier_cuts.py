@@ -159,14 +159,18 @@ class Uses:
 
 
 def slices(parsed: Parsed, fixed: Mapping[str, Any]) -> Iterator[ast.Subscript]:
-    """x[:100], x[-100:], x[::10] with numbers that the code says itself, and x[:len(x) // 2]."""
+    """x[:100], x[-100:], x[::10] with numbers that the code says itself, and x[:len(x) // 2]; not
+    x + x[:100], which leaves nothing out."""
     firsts = {ast.unparse(node.value) for node in parsed.of(ast.Subscript)
               if isinstance(node.slice, ast.Constant) and node.slice.value == 0}
     items = {name.id for kind in (ast.For, ast.comprehension) for node in parsed.of(kind)
              for name in ast.walk(node.target) if isinstance(name, ast.Name)}
+    added = {id(part) for node in parsed.of(ast.BinOp) if isinstance(node.op, ast.Add)
+             for part, whole in ((node.left, node.right), (node.right, node.left))
+             if isinstance(part, ast.Subscript) and ast.unparse(part.value) == ast.unparse(whole)}
     for node in parsed.of(ast.Subscript):
         if not isinstance(node.slice, ast.Slice) or not isinstance(node.ctx, ast.Load) \
-                or (base(node.value) if field_of(node.value) else getattr(node.value, "id", "")) in items:
+                or id(node) in added or (base(node.value) if field_of(node.value) else getattr(node.value, "id", "")) in items:
             continue   # a part of a text, of one row or line
         lower, upper, step = (whole_number(bound, fixed)
                               for bound in (node.slice.lower, node.slice.upper, node.slice.step))

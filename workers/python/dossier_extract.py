@@ -20,6 +20,12 @@ _GROUP = 20          # texts merged by one request, at most
 _CHARACTERS = 40_000  # of them together
 
 
+def kinds_of(errors: Mapping[int, str]) -> str:
+    """How many failed for which reason."""
+    kinds = Counter(reason.partition(":")[0] for reason in errors.values())
+    return ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
+
+
 class ExtractResult:
     """`values` (None where it failed), in the order of the items; `failed` (indexes), `errors` (index:
     why), `total`."""
@@ -29,11 +35,7 @@ class ExtractResult:
         self.failed, self.total = list(errors), len(values)
 
     def holes(self) -> str:
-        return f"map_llm: {len(self.failed):,} of {self.total:,} items failed ({self._kinds()})."
-
-    def _kinds(self) -> str:
-        kinds = Counter(reason.partition(":")[0] for reason in self.errors.values())
-        return ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
+        return f"map_llm: {len(self.failed):,} of {self.total:,} items failed ({kinds_of(self.errors)})."
 
     def __len__(self) -> int:
         return self.total
@@ -60,14 +62,16 @@ class Extractor:
         self._caller = caller
         self._known: dict[Any, Any] = {}
 
-    def extract(self, items: Sequence[Any], instruction: str, schema: Any, model: Any, dry: bool) -> Any:
+    def extract(self, items: Sequence[Any], instruction: str, schema: Any, model: Any, *, dry: bool,
+                remember: bool) -> Any:
         instruction = instruction.strip() or "Read the values that the schema asks for out of the text."
         wanted = {_key(item, instruction, schema): item for item in items if not _blank(item)}
         rest = [key for key in wanted if key not in self._known]
         texts = [_part(wanted[key]) for key in rest]
         if dry:
-            return self._caller.estimate([instruction] * len(rest), model, texts, {})
-        errors = self._ask(rest, [instruction] * len(rest), texts, schema, model)
+            return self._caller.estimate([instruction] * len(rest), model, texts, {},
+                                         {"schema": schema, "remember": remember})
+        errors = self._ask(rest, [instruction] * len(rest), texts, schema, model, remember=remember)
         found = [None if _blank(item) else self._known.get(_key(item, instruction, schema))
                  for item in items]
         why = {i: "empty" if _blank(item) else errors[_key(item, instruction, schema)]
@@ -110,13 +114,13 @@ class Extractor:
             texts = [as_text(text) for text in merged]
 
     def _ask(self, keys: Sequence[Any], prompts: Sequence[str], texts: Sequence[Any], schema: Any,
-             model: Any) -> dict[Any, str]:
+             model: Any, *, remember: bool = False) -> dict[Any, str]:
         """Notes the answers; the errors by key."""
         if not keys:
             return {}
         errors = {}
         replies = self._caller.batch("llm_batch", prompts, model, list(texts) if len(texts) > 1 else texts[0],
-                                     schema, "keep", {})
+                                     schema, "keep", {}, remember=remember)
         for key, reply in zip(keys, replies):
             if isinstance(reply, Reply) and not reply.ok:
                 errors[key] = f"{getattr(reply, 'kind', reply.finish)}: {reply.error}"

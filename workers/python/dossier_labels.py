@@ -15,7 +15,7 @@ import _dossier
 
 from dossier_bridge import LLMError, Parts, as_text, blob, call, spans_of
 from dossier_calls import Caller
-from dossier_extract import Extractor
+from dossier_extract import Extractor, kinds_of
 from dossier_records import Records
 from dossier_rows import FieldError, Fields, Row, no_argument
 from dossier_text import Source
@@ -64,11 +64,7 @@ class LabelResult:
                 f"{self.total - len(self.failed):,}.")
 
     def _failures(self) -> str:
-        return f"{len(self.failed):,} of {self.total:,} items failed ({self._kinds()})"
-
-    def _kinds(self) -> str:
-        kinds = Counter(reason.partition(":")[0] for reason in self.errors.values())
-        return ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
+        return f"{len(self.failed):,} of {self.total:,} items failed ({kinds_of(self.errors)})"
 
     def __len__(self) -> int:
         return self.total
@@ -86,7 +82,7 @@ class LabelResult:
         rows.append(f"{'total':<{width}}  {self.total:>8,}")
         if self.failed:
             shown = ", ".join(map(str, self.failed[:10])) + (", …" if self.failed[10:] else "")
-            rows.append(f"without a label: {len(self.failed):,} (items {shown}): {self._kinds()}")
+            rows.append(f"without a label: {len(self.failed):,} (items {shown}): {kinds_of(self.errors)}")
         return "\n".join(rows)
 
     def require_any(self) -> None:
@@ -109,12 +105,12 @@ def make_map(caller: Caller, extractor: Extractor, sources: Sequence[Source], re
         """Gives every item one of `labels`, or with schema= a value that fits it. Without items: all
         records, else all lines. With dry=True nothing is sent: a dict says what it would take, as that
         of `estimate`. With `remember` what an equal item got in any run, from the same model by the
-        same instruction and labels, stands: it is not asked again."""
+        same instruction and labels or schema, stands: it is not asked again."""
         for name in other:
             raise no_argument("map_llm", name, ("items", "labels", "instruction", "field", "batch",
                                                 "model", "unknown", "dry", "remember", "schema"))
         if schema is not None:
-            return _extract(items, labels, instruction, field, schema, model, dry)
+            return _extract(items, labels, instruction, field, schema, model, dry=dry, remember=remember)
         labels, instruction = _in_order(labels, instruction)
         names, instruction = _names(labels, instruction)
         caller._settle(None, None)
@@ -145,7 +141,7 @@ def make_map(caller: Caller, extractor: Extractor, sources: Sequence[Source], re
         return result
 
     def _extract(items: Any, labels: Any, instruction: Any, field: str | None, schema: Any,
-                 model: str | None, dry: bool) -> Any:
+                 model: str | None, *, dry: bool, remember: bool) -> Any:
         if isinstance(labels, str) and not instruction:   # the second argument is a sentence here
             labels, instruction = (), labels
         if labels:
@@ -158,7 +154,8 @@ def make_map(caller: Caller, extractor: Extractor, sources: Sequence[Source], re
             items = [line for line in items.splitlines() if line.strip()]
         if field is not None:
             items = _with_field(items, field)
-        return extractor.extract([_item(item, field) for item in items], str(instruction), schema, model, dry)
+        return extractor.extract([_item(item, field) for item in items], str(instruction), schema, model,
+                                 dry=dry, remember=remember)
 
     return map_llm
 

@@ -80,6 +80,7 @@ class Seeker:
         self._told: set[str] = set()                  # what was said to a model, in lower case
         self._keys: dict[str, tuple[str, bool]] = {}  # of dicts and sets: the field, and if it is plain
         self._either: set[str] = set()                # names that any() and the like go through
+        self._named: set[str] = set()                 # names of Python's names: for x in dir(r)
         self._answers: set[str] = set(_MODELS)        # names that were made from answers
         self.case = Case(frozenset())
 
@@ -173,6 +174,8 @@ class Seeker:
                 self._keys.pop(name, None)
             self._keyed(name, value, loop is ast.Subscript)
             bound.add(name)
+            of_names = getattr(getattr(value, "func", None), "id", "") in ("dir", "vars")
+            (self._named.add if of_names else self._named.discard)(name)
             texts[name] += self.texts(value)
             if loop is ast.comprehension:
                 self._either.add(name)
@@ -271,6 +274,9 @@ class Seeker:
     def _each(self, said: ast.expr, data: ast.expr, either: bool
               ) -> Iterator[tuple[Sought, list[ast.expr]]]:
         """All texts of `said` as alternatives, or one by one."""
+        names = {part.id for part in ast.walk(data) if isinstance(part, ast.Name)}
+        if names and names <= self._named:
+            return
         texts, fields = self.texts(said), tuple(sorted(self._named_fields(data)))
         either = either or (isinstance(said, ast.Name) and said.id in self._either)
         for group in [texts] if either else [(text,) for text in texts]:

@@ -40,7 +40,8 @@ std::optional<Error> UnlessLimit(const Error& error) {
 }
 
 // What a closing reply says. A fence is part of it beside prose, and alone it is all of it; but no
-// block runs any more, so code alone says nothing, nor does code that would hand an answer in.
+// block runs any more, so code alone says nothing, nor does code that would hand an answer in, nor
+// half a block at the end of a reply that was cut.
 std::string ClosingText(const Extraction& extraction, ModelSize size) {
   const auto said = [](std::string_view text) {
     return std::string(TrimSpace(WithoutFinalLines(text)));
@@ -49,7 +50,7 @@ std::string ClosingText(const Extraction& extraction, ModelSize size) {
   const std::string plain = WithoutFenceLines(extraction.text);
   if (FindBareAnswer(plain, size).form != BareAnswer::Form::kNone) return outside;
   if (!outside.empty()) return said(extraction.text);
-  return extraction.blocks.empty() ? said(plain) : std::string();
+  return extraction.blocks.empty() && !extraction.half_block ? said(plain) : std::string();
 }
 
 }  // namespace
@@ -226,9 +227,14 @@ void CallLoop::KeepClosingTokens(const assembly::Assembled& empty,
     if (limit < 2 * least) return turns_replied_ > 0 && limit >= least ? least : 0;
     return std::max(least, std::min(limit / kClosingShare, most));
   };
+  keep->prompt = empty.tokens;
+  keep->prompt_held = prompt;
   if (limits.tokens) keep->tokens = keep_of(*limits.tokens, {.input = 1, .output = 1});
   const auto price = WorstPriceOf(root.entry, {.messages = empty.messages});
-  if (limits.nano_usd && price) keep->nano_usd = keep_of(*limits.nano_usd, *price);
+  if (limits.nano_usd && price) {
+    keep->prompt_price = price->input;
+    keep->nano_usd = keep_of(*limits.nano_usd, *price);
+  }
 }
 
 // Returns the tokens available for the closing prompt: what the limits leave besides a short reply.
@@ -302,11 +308,11 @@ CallResult CallLoop::Close(const std::string& reason) {
     if (run_.cancel.cancelled()) return KeepDraft(RunStatus::kInterrupted, reply.error());
     return KeepDraft(RunStatus::kNone, UnlessLimit(reply.error()));
   }
-  if (reply->finish == model::Finish::kFilter) {
+  std::string ended_early;
+  if (IsCut(*reply)) ended_early = WarnOfCut(run_, *reply, "the closing reply: {}");
+  if (reply->finish == model::Finish::kFilter || reply->finish == model::Finish::kRefused) {
     // The words of a refusal, or what a filter left, are not an answer.
-    return KeepDraft(RunStatus::kNone, Error{ErrorCode::kFailed,
-                                             "the model refused to answer, or a filter of its "
-                                             "provider ended the reply"});
+    return KeepDraft(RunStatus::kNone, Error{ErrorCode::kFailed, std::move(ended_early)});
   }
   auto offer = ReadClosing(*reply);
   if (!offer) return KeepDraft(RunStatus::kNone, std::nullopt);
@@ -321,11 +327,10 @@ CallResult CallLoop::Close(const std::string& reason) {
     NoteClosingDoubt(&draft);
     if (draft.doubt.empty()) return KeepDraft(RunStatus::kNone, std::nullopt);
   }
-  if (IsCut(*reply)) {
-    run_.log.Warn("reply_cut", Json("the closing reply was cut"));
-    return Finish(std::move(*offer), RunStatus::kPartial);
-  }
-  return Finish(std::move(*offer), RunStatus::kExtracted);
+  if (ended_early.empty()) return Finish(std::move(*offer), RunStatus::kExtracted);
+  CallResult result = Finish(std::move(*offer), RunStatus::kPartial);
+  result.doubts.push_back(std::move(ended_early));
+  return result;
 }
 
 // Plain text is the answer, and a final form in it is resolved, though no more blocks run. If the

@@ -133,7 +133,7 @@ class CallLoop {
                                          const Extraction& extraction) const;
   TurnEnd TakeSubmission(const Submission& submission, std::size_t blocks);
   Result<sandbox::BlockResult> RunSubmission(const std::string& code);
-  TurnEnd CutTwice(const BareAnswer& bare);
+  TurnEnd CutTwice(const model::Reply& reply, const BareAnswer& bare);
   // Returns why this turn shows that the call is stalled; empty: it is not.
   std::string Stalled(const model::Reply& reply, StallWatch::Ran ran);
   TurnEnd RunBlocks(const Extraction& extraction, const BareAnswer& bare);

@@ -17,6 +17,7 @@
 namespace dossier::ask {
 namespace {
 
+constexpr Millis kLongestBehindCalls{1'000};
 constexpr std::uint64_t kLookedAt = 1u << 20;  // bytes of a variable named by a final answer
 
 // Returns true if a value shown this way may be other than text: a number, a list, a dict.
@@ -128,7 +129,7 @@ CallLoop::TurnEnd CallLoop::Act(const model::Reply& reply) {
   }
   BareAnswer bare = FindBareAnswer(extraction.text_outside, tolerance());
   if (IsCut(reply)) {
-    if (extraction.blocks.empty() && !run_.policy.repeats_itself) return CutTwice(bare);
+    if (extraction.blocks.empty() && !run_.policy.repeats_itself) return CutTwice(reply, bare);
     bare = {};  // its end is missing
   } else if (tolerance() == ModelSize::kSmall && bare.form == BareAnswer::Form::kNone &&
              extraction.blocks.empty()) {
@@ -212,12 +213,12 @@ std::string CallLoop::Stalled(const model::Reply& reply, StallWatch::Ran ran) {
 }
 
 // The reply was cut off again despite more room: what it has of an answer is handed in as partial.
-CallLoop::TurnEnd CallLoop::CutTwice(const BareAnswer& bare) {
-  run_.log.Warn("reply_cut", Json(fmt::format("turn {}: the reply was cut twice", turn_)));
+CallLoop::TurnEnd CallLoop::CutTwice(const model::Reply& reply, const BareAnswer& bare) {
+  std::string said = WarnOfCut(run_, reply, fmt::format("turn {}, asked twice: {{}}", turn_));
   if (bare.form != BareAnswer::Form::kNone && bare.form != BareAnswer::Form::kFinalVar) {
-    draft_ = Offer{.text = bare.text, .source = Source::kDraft};
+    draft_ = Offer{.text = bare.text, .source = Source::kDraft, .doubt = said};
   }
-  return {.error = Error{ErrorCode::kPartial, "the model's reply was cut twice"}};
+  return {.error = Error{ErrorCode::kPartial, std::move(said)}};
 }
 
 CallLoop::TurnEnd CallLoop::RunBlocks(const Extraction& extraction, const BareAnswer& bare) {
@@ -304,10 +305,14 @@ Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {
         "This block equals one that failed, so it was not run again. Write it another way.";
   } else {
     run_.log.Add("block.started", {{"block", number}, {"code", run_.log.Body(code)}});
+    // When the time for sub-calls ends, code still gets what they gave, and prints or names it.
+    const Millis behind_calls = std::min(kLongestBehindCalls, kept_.time / 4);
     const sandbox::BlockOptions options{
         .times =
-            [this] {
-              return sandbox::BlockTimes{.deadline = run_.ledger.deadline(model::Stage::kNormal),
+            [this, behind_calls] {
+              auto deadline = run_.ledger.deadline(model::Stage::kNormal);
+              if (deadline) *deadline += behind_calls;
+              return sandbox::BlockTimes{.deadline = deadline,
                                          .end = run_.ledger.deadline(model::Stage::kFinish)};
             },
         .cancel = run_.cancel};

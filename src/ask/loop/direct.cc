@@ -133,9 +133,14 @@ Result<DirectAnswer> AnswerDirectly(RunState& run) {
                            AskUntilAsRequired(run, std::move(prompt), &result));
   if (IsCut(reply)) {
     result.status = RunStatus::kPartial;
-    run.log.Warn("reply_cut",
-                 Json(fmt::format("the reply was cut ({}); what arrived of it is the answer",
-                                  model::FinishName(reply.finish))));
+    const bool some = !result.text.empty();
+    std::string said =
+        WarnOfCut(run, reply, some ? "{}; what arrived of the reply is the answer" : "{}");
+    if (some) {
+      result.doubts.push_back(std::move(said));
+    } else {
+      result.error = Error{ErrorCode::kFailed, std::move(said)};
+    }
   }
   if (result.text.empty()) {
     result.status = RunStatus::kNone;

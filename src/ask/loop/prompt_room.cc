@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ask/loop/root_request.h"
+#include "ask/subcalls/subcalls.h"
 #include "base/text/text.h"
 
 namespace dossier::ask {
@@ -140,13 +141,16 @@ Result<std::string> PromptRoom::Summary(const assembly::CompactionPlan& plan, co
   };
   auto prompt = SummaryPrompt(plan, most, messages_cut);
   if (!prompt) return failed(prompt.error().message);
-  auto reply = AskRoot(run_, *prompt,
-                       {.purpose = model::Purpose::kCompact,
-                        .turn = turn.turn,
-                        .attempt = turn.attempt,
-                        .max_output = most});
+  const RootRequest about{.purpose = model::Purpose::kCompact,
+                          .turn = turn.turn,
+                          .attempt = turn.attempt,
+                          .max_output = most};
+  auto reply = AskRoot(run_, *prompt, about);
+  if (reply && IsCut(*reply)) reply = AskAgain(run_, *prompt, about, std::move(*reply));
   if (!reply && run_.cancel.cancelled()) return tl::unexpected(reply.error());
   if (!reply) return failed(reply.error().message);
+  // Half a summary would replace turns that it does not tell of.
+  if (IsCut(*reply)) return failed(EndingOf(*reply, reply->text).problem);
   const std::string text(TrimSpace(StripThinking(reply->text).text));
   return text.empty() ? failed("the reply was empty") : text;
 }

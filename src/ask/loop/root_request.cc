@@ -7,6 +7,7 @@
 #include "ask/reply/reply_text.h"
 #include "ask/spend_permit.h"
 #include "ask/subcalls/map_plan.h"
+#include "ask/subcalls/subcalls.h"
 #include "base/text/text.h"
 #include "memory/blocks/reply.h"
 
@@ -245,8 +246,8 @@ Result<model::Reply> AskAgain(RunState& run, assembly::Assembled prompt, RootReq
     about.max_output =
         std::clamp<std::int64_t>(limits.window - prompt.tokens, 1, *about.max_output);
   }
-  run.log.Warn("reply_cut", Json(fmt::format("a reply ({}) was cut; it is asked for again",
-                                             model::PurposeName(about.purpose))));
+  const std::string_view purpose = model::PurposeName(about.purpose);
+  WarnOfCut(run, cut, fmt::format("a reply ({}): {{}}; it is asked for again", purpose));
   auto again = AskRoot(run, prompt, about);
   if (!again && run.cancel.cancelled()) return again;
   if (!again || (IsCut(*again) && again->text.size() < cut.text.size())) return cut;
@@ -284,8 +285,15 @@ std::string AskKindOfAnswer(RunState& run, int turn) {
 }
 
 bool IsCut(const model::Reply& reply) {
-  return reply.finish == model::Finish::kLength || reply.finish == model::Finish::kCut ||
-         reply.finish == model::Finish::kFilter;
+  return reply.finish != model::Finish::kStop && reply.finish != model::Finish::kToolCalls &&
+         reply.finish != model::Finish::kOther;
+}
+
+std::string WarnOfCut(const RunState& run, const model::Reply& cut, std::string_view what) {
+  const ReplyEnding ending = EndingOf(cut, cut.text);
+  std::string said = fmt::format(fmt::runtime(what), ending.problem);
+  run.log.Warn("reply_" + ending.kind, Json(said));
+  return said;
 }
 
 // For extraction, every kind of cut counts: half a block is not run.

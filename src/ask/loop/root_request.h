@@ -52,8 +52,14 @@ std::optional<double> AskYesOrNo(RunState& run, const assembly::Assembled& promp
 // grammars or the request failed.
 std::string AskKindOfAnswer(RunState& run, int turn);
 
-// Returns true if the reply ends early: at the output limit, by a filter, or with the connection.
+// Returns true if the reply ends early: at the output limit, by a filter or a refusal, or with the
+// connection.
 bool IsCut(const model::Reply& reply);
+
+// Warns that the reply `cut` ends early, with a code and words for how it ended: "reply_cut",
+// "reply_filtered", "reply_refused". `what` says which reply it is and what becomes of it, with {}
+// for the reason. Returns the sentence.
+std::string WarnOfCut(const RunState& run, const model::Reply& cut, std::string_view what);
 
 // Returns how the reply ended, as code extraction distinguishes it.
 ReplyFinish FinishOf(const model::Reply& reply);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ask/documents/document_words.h"
+#include "base/text/ascii.h"
 
 namespace dossier::ask {
 namespace {
@@ -62,21 +63,27 @@ void ForEachFingerprint(std::string_view text, const Visit& visit) {
   }
 }
 
+// Any white space is equal to any other: code often wraps or joins lines before it asks.
+bool IsSame(char a, char b) { return a == b || (IsJsonSpace(a) && IsJsonSpace(b)); }
+
 // Return how many bytes two texts have in common at their starts, and at their ends.
 std::size_t CommonStart(std::string_view a, std::string_view b) {
   constexpr std::size_t kBlock = 256;
   const std::size_t most = std::min(a.size(), b.size());
   std::size_t at = 0;
-  while (at + kBlock <= most && std::memcmp(a.data() + at, b.data() + at, kBlock) == 0)
-    at += kBlock;
-  while (at < most && a[at] == b[at]) ++at;
+  while (at < most) {
+    const std::size_t block = std::min(kBlock, most - at), end = at + block;
+    if (std::memcmp(a.data() + at, b.data() + at, block) == 0) at = end;
+    while (at < end && IsSame(a[at], b[at])) ++at;
+    if (at < end) break;
+  }
   return at;
 }
 
 std::size_t CommonEnd(std::string_view a, std::string_view b) {
   const std::size_t most = std::min(a.size(), b.size());
   std::size_t count = 0;
-  while (count < most && a[a.size() - count - 1] == b[b.size() - count - 1]) ++count;
+  while (count < most && IsSame(a[a.size() - count - 1], b[b.size() - count - 1])) ++count;
   return count;
 }
 

@@ -31,6 +31,7 @@ TEST(CoverageTest, ATextInsideAPromptIsFoundWhereItStands) {  // FLT-12
       {"classify: the second line says more", "the second line says more"},
       {"Judge:\nthe second line says", "the second line says"},       // a cut-off line
       {"say more: second line says more!", "second line says more"},  // in a sentence
+      {"the\nsecond\nline\tsays more", "the second line says more"},  // wrapped otherwise
       {"FIRST LINE OF THE LETTER", ""},                               // not the same bytes
       {"third and", ""},                                              // may occur anywhere
   };

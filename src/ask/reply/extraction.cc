@@ -172,12 +172,12 @@ class Extractor {
                      .compiles = [this](std::string_view code) { return CompilesRepaired(code); }});
     result_.text_outside = std::move(scan.outside);
     DropCut(scan.fences);
-    if (!TakeFences(scan.fences) && !cut_ && !TakeWrappers() && !TakeToolCallFence(scan.fences) &&
-        scan.fences.empty()) {
+    if (!TakeFences(scan.fences) && !result_.half_block && !TakeWrappers() &&
+        !TakeToolCallFence(scan.fences) && scan.fences.empty()) {
       TakeUnfenced(clean.text);
     }
     NameIgnored(scan.fences);
-    if (cut_) {
+    if (result_.half_block) {
       result_.feedback = kCutFeedback;
     } else if (result_.blocks.empty()) {
       result_.feedback = WhyNothing(scan.fences);
@@ -216,7 +216,7 @@ class Extractor {
     const Fence& last = fences.back();
     if (!last.tag.empty() && !RunsTag(last.tag)) return;
     if (options_.finish == ReplyFinish::kLength) {
-      cut_ = true;
+      result_.half_block = true;
       fences.pop_back();
     } else if (fences.size() > 1 && TrimSpace(last.code).empty()) {
       Repair("closing fence with a tag");
@@ -282,7 +282,7 @@ class Extractor {
     WrapperScan scan = ScanWrappers(result_.text_outside, options_.dialect);
     for (const WrappedCode& wrapped : scan.found) {
       if (!wrapped.closed && options_.finish == ReplyFinish::kLength) {
-        cut_ = true;
+        result_.half_block = true;
         continue;
       }
       if (wrapped.trust == WrappedCode::Trust::kMustCompile &&
@@ -292,7 +292,7 @@ class Extractor {
       Repair(wrapped.repair);
       Add(wrapped.code, "");
     }
-    if (result_.blocks.empty()) return cut_;
+    if (result_.blocks.empty()) return result_.half_block;
     result_.text_outside = std::move(scan.outside);
     return true;
   }
@@ -415,7 +415,6 @@ class Extractor {
   const ExtractionOptions& options_;
   Extraction result_;
   int compiles_ = 0;
-  bool cut_ = false;
 };
 
 }  // namespace

@@ -35,6 +35,7 @@ struct Extraction {
   // Tells the model why nothing runs, or why the cut-off last block does not. Empty if all is well,
   // or if there is simply no code (then code_required.md is the answer).
   std::string feedback;
+  bool half_block = false;   // the reply was cut inside code, which does not run
   std::string text;          // the reply without thinking
   std::string text_outside;  // the same without any fence or code
   std::string thinking;      // as in CleanReply

@@ -135,17 +135,26 @@ std::size_t EndTokenAt(std::string_view text) {
   return 0;
 }
 
+// A token in a line of code with more behind it belongs to the code, as one in quotes does.
+bool IsInCode(std::string_view text, std::size_t behind, const std::vector<Range>& fenced) {
+  const std::size_t next = text.find_first_not_of(" \t", behind);
+  if (next == text.npos || text[next] == '\n' || text[next] == '\r') return false;
+  return std::ranges::any_of(
+      fenced, [behind](const Range& one) { return one.begin < behind && behind < one.end; });
+}
+
 std::string WithoutEndTokens(std::string_view raw) {
+  const std::vector<Range> fenced = FencedRanges(raw);
   std::string text;
   text.reserve(raw.size());
   for (std::size_t at = 0; at < raw.size();) {
     const std::size_t next = std::min(raw.find('<', at), raw.size());
     text += raw.substr(at, next - at);
-    // A quoted token is part of code about such tokens.
-    const bool quoted = next > 0 && (raw[next - 1] == '"' || raw[next - 1] == '\'');
     const std::size_t length = EndTokenAt(raw.substr(next));
-    if (next < raw.size() && (length == 0 || quoted)) text += raw[next];
-    at = next + std::max<std::size_t>(quoted ? 1 : length, 1);
+    const bool quoted = next > 0 && (raw[next - 1] == '"' || raw[next - 1] == '\'');
+    const bool stays = length == 0 || quoted || IsInCode(raw, next + length, fenced);
+    if (next < raw.size() && stays) text += raw[next];
+    at = next + (stays ? 1 : length);
   }
   std::string_view rest = text;
   while (true) {

@@ -25,6 +25,7 @@ TEST(ReplyTextTest, ThinkingAndEndTokensAreCut) {  // REC-11
       {"a<end_of_turn>b", "ab", ""},
       {"a </s> b", "a </s> b", ""},
       {"x.split(\"<|im_end|>\")", "x.split(\"<|im_end|>\")", ""},
+      {"```repl\nf('of <|im_end|> too')<|im_end|>\n```", "```repl\nf('of <|im_end|> too')\n```", ""},
       {"a < b <c> d", "a < b <c> d", ""},
       {"```python\ns = \"<think>a</think>\"\n```", "```python\ns = \"<think>a</think>\"\n```", ""},
       {"```python\nt.split(\"</think>\")[1]", "```python\nt.split(\"</think>\")[1]", ""},

@@ -40,6 +40,21 @@ TEST(RequirementTest, AValueOrATextThatFitsBecomesOneLineOfJson) {  // REC-64
   }
 }
 
+TEST(RequirementTest, WordsAreTheTextThatASchemaWants) {  // REC-64
+  const auto schema = [](std::string_view json) {
+    return RequireSchema(*model::JsonSchema::Compile(*ParseJson(json)));
+  };
+  FoundAnswer answer{.text = "x"};
+  EXPECT_EQ(Complaint(schema(R"({"type":"string","enum":["x","y"]})"), &answer), "");
+  EXPECT_EQ(answer.text, R"("x")");
+  EXPECT_EQ(answer.value, Json("x"));
+  FoundAnswer json{.text = R"("y")"}, other{.text = "z"}, any{.text = "words"};
+  EXPECT_EQ(Complaint(schema(R"({"enum":["x","y"]})"), &json), "");
+  EXPECT_EQ(json.text, R"("y")");
+  EXPECT_NE(Complaint(schema(R"({"enum":["x","y"]})"), &other), "");
+  EXPECT_NE(Complaint(schema("{}"), &any), "") << "prose is no JSON of any kind";
+}
+
 TEST(RequirementTest, AReplyThatIsNothingButTheDataAskedForIsSeen) {  // REC-64
   const std::vector<Requirement> one = {Sum()};
   EXPECT_TRUE(FitsSchema("```json\n{\"sum\": 4}\n```", one));

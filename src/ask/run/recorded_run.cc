@@ -122,8 +122,8 @@ Status CheckUnfinished(store::Journal& journal, const std::string& run) {
                    run, status, run);
 }
 
-Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal,
-                                                   const std::string& run) {
+Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal, const std::string& run,
+                                                   const std::set<std::string>& changed) {
   DOSSIER_ASSIGN_OR_RETURN(const store::Event started, journal.EventAt(run, 1));
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<Json> copies, DataOf(journal, run, "context.stored"));
   std::map<std::string, std::string> stored;
@@ -133,10 +133,12 @@ Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal,
   for (const Json& one : contexts && contexts->is_array() ? contexts->get_array() : JsonArray()) {
     ContextSource source{.path = TextAt(one, "path"), .name = TextAt(one, "name")};
     source.notes = StringsOf(Find(one, "notes"));
-    if (source.path.empty() || !Exists(source.path)) {
-      const auto copy = stored.find(source.name);
-      const std::string sha256 = copy != stored.end() ? copy->second : TextAt(one, "sha256");
-      if (sha256.empty() || !journal.content().Has(sha256)) {
+    const auto copy = stored.find(source.name);
+    const std::string sha256 = copy != stored.end() ? copy->second : TextAt(one, "sha256");
+    const bool has_copy = !sha256.empty() && journal.content().Has(sha256);
+    const bool is_there = !source.path.empty() && Exists(source.path);
+    if (!is_there || (has_copy && changed.contains(source.name))) {
+      if (!has_copy) {
         return MakeError(ErrorCode::kNotFound,
                          "the context {} of run {} is not there any more, and no copy of it was "
                          "kept",

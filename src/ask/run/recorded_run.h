@@ -12,6 +12,7 @@
 #define DOSSIER_ASK_RUN_RECORDED_RUN_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,11 @@ Result<store::Event> StartToTakeUp(store::Journal& journal, const std::string& r
 Status CheckUnfinished(store::Journal& journal, const std::string& run);
 
 // Returns the contexts of a run under their recorded names: files by their path; input from stdin,
-// a command or an address from the store. Paths are relative to the folder in which the run was
-// started. Errors: kNotFound, naming one that is neither there nor stored.
-Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal, const std::string& run);
+// a command or an address from the store, as is the copy of a file that is gone, or whose name is
+// in `changed`. Paths are relative to the folder in which the run was started. Errors: kNotFound,
+// naming one that is neither there nor stored.
+Result<std::vector<ContextSource>> RecordedSources(store::Journal& journal, const std::string& run,
+                                                   const std::set<std::string>& changed = {});
 
 // The changes that a fork makes; an empty field means no change.
 struct ForkEdits {

@@ -135,7 +135,8 @@ Result<model::Reply> ReadReply(const Json& data, store::Journal& journal) {
   DOSSIER_RETURN_IF_ERROR(text("thinking", &reply.thinking));
   const std::string finish = TextAt(data, "finish");
   for (const auto kind : {model::Finish::kStop, model::Finish::kLength, model::Finish::kToolCalls,
-                          model::Finish::kFilter, model::Finish::kCut, model::Finish::kOther}) {
+                          model::Finish::kFilter, model::Finish::kRefused, model::Finish::kCut,
+                          model::Finish::kOther}) {
     if (model::FinishName(kind) == finish) reply.finish = kind;
   }
   reply.usage = {.input = FindInt(data, "input").value_or(0),

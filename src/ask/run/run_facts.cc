@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "ask/run/recorded_run.h"
 #include "base/process/build_info.h"
 #include "base/text/text.h"
 #include "sandbox/session/session.h"
@@ -50,14 +51,33 @@ JsonArray DescribeContexts(const ContextSet& context) {
   return list;
 }
 
-Status CheckSameContexts(const ContextSet& context, const Replay& replay) {
-  const std::string& run = replay.started().run;
+namespace {
+
+// The size of each text when the run began, by name.
+std::map<std::string, std::int64_t> RecordedSizes(const Replay& replay) {
   const Json started(replay.started().data);
   const Json* recorded = Find(started, "contexts");
   std::map<std::string, std::int64_t> sizes;
   for (const Json& one : recorded && recorded->is_array() ? recorded->get_array() : JsonArray()) {
     sizes[TextAt(one, "name")] = FindInt(one, "bytes").value_or(0);
   }
+  return sizes;
+}
+
+Result<bool> IsSame(const ContextSet& context, std::size_t index, const Replay& replay,
+                    std::int64_t size) {
+  DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(index));
+  const ContextDocument& document = context.documents()[index];
+  const auto hash = replay.contexts().find(document.name);
+  if (hash != replay.contexts().end()) return hash->second == stored->sha256;
+  return size == static_cast<std::int64_t>(BytesOf(document));
+}
+
+}  // namespace
+
+Status CheckSameContexts(const ContextSet& context, const Replay& replay) {
+  const std::string& run = replay.started().run;
+  std::map<std::string, std::int64_t> sizes = RecordedSizes(replay);
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     const ContextDocument& document = context.documents()[i];
     const auto size = sizes.find(document.name);
@@ -65,11 +85,7 @@ Status CheckSameContexts(const ContextSet& context, const Replay& replay) {
       return MakeError(ErrorCode::kDamaged, "run {} did not have the context {}", run,
                        document.name);
     }
-    DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
-    const auto hash = replay.contexts().find(document.name);
-    const bool same = hash == replay.contexts().end()
-                          ? size->second == static_cast<std::int64_t>(BytesOf(document))
-                          : hash->second == stored->sha256;
+    DOSSIER_ASSIGN_OR_RETURN(const bool same, IsSame(context, i, replay, size->second));
     if (!same) {
       return MakeError(ErrorCode::kDamaged,
                        "{} is not what it was when run {} began: put it back, or ask again",
@@ -80,6 +96,28 @@ Status CheckSameContexts(const ContextSet& context, const Replay& replay) {
   if (sizes.empty()) return {};
   return MakeError(ErrorCode::kDamaged, "the context {} of run {} is not there any more",
                    sizes.begin()->first, run);
+}
+
+Result<std::shared_ptr<const ContextSet>> LoadRecorded(store::Journal& journal,
+                                                       const std::string& run,
+                                                       const ContextOptions& options,
+                                                       const CancelToken& cancel,
+                                                       std::set<std::string>* changed) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto sources, RecordedSources(journal, run));
+  DOSSIER_ASSIGN_OR_RETURN(auto context, LoadContext(sources, options, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const auto replay, Replay::Read(journal, run));
+  const std::map<std::string, std::int64_t> sizes = RecordedSizes(*replay);
+  for (std::size_t i = 0; i < context->documents().size(); ++i) {
+    const ContextDocument& document = context->documents()[i];
+    const auto size = sizes.find(document.name);
+    // The copy of an SQLite file is its schema.
+    if (size == sizes.end() || document.database) continue;
+    DOSSIER_ASSIGN_OR_RETURN(const bool same, IsSame(*context, i, *replay, size->second));
+    if (!same) changed->insert(document.name);
+  }
+  if (changed->empty()) return context;
+  DOSSIER_ASSIGN_OR_RETURN(const auto copies, RecordedSources(journal, run, *changed));
+  return LoadContext(copies, options, cancel);
 }
 
 JsonObject DescribeLimits(const RunState& run) {

@@ -6,6 +6,10 @@
 #ifndef DOSSIER_ASK_RUN_RUN_FACTS_H_
 #define DOSSIER_ASK_RUN_RUN_FACTS_H_
 
+#include <memory>
+#include <set>
+#include <string>
+
 #include "ask/documents/context_set.h"
 #include "ask/run/replay.h"
 #include "ask/run/run_state.h"
@@ -21,6 +25,14 @@ JsonArray DescribeContexts(const ContextSet& context);
 // Checks that a continued run has the same texts, since code would give other results on others.
 // Waits for copies. Errors: kDamaged if a context is gone or has changed.
 Status CheckSameContexts(const ContextSet& context, const Replay& replay);
+
+// Loads the contexts of a recorded run: files that have changed since from their stored copies,
+// whose names go to `changed`. Errors: as RecordedSources, LoadContext.
+Result<std::shared_ptr<const ContextSet>> LoadRecorded(store::Journal& journal,
+                                                       const std::string& run,
+                                                       const ContextOptions& options,
+                                                       const CancelToken& cancel,
+                                                       std::set<std::string>* changed);
 
 // US dollars for money, milliseconds for time; null: no limit.
 JsonObject DescribeLimits(const RunState& run);

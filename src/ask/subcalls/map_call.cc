@@ -56,6 +56,7 @@ std::string Listed(const std::vector<std::string>& labels) {
 // Returns why a received reply gives no label, regardless of its words; empty: it is complete.
 std::string_view FaultOf(const model::Reply& reply) {
   if (reply.finish == model::Finish::kFilter) return "filtered";
+  if (reply.finish == model::Finish::kRefused) return "refused";
   if (reply.finish == model::Finish::kLength || reply.finish == model::Finish::kCut) return kCut;
   return TrimSpace(reply.text).empty() ? "empty reply" : "";
 }

@@ -30,6 +30,10 @@ std::vector<std::string> LeaningTexts(const std::vector<std::string>& labels) {
   return texts;
 }
 
+bool EndedByRules(const model::Reply& reply) {
+  return reply.finish == model::Finish::kFilter || reply.finish == model::Finish::kRefused;
+}
+
 }  // namespace
 
 model::Sampling MapCall::ScoreSampling() { return {.max_output = 1, .first_tokens = kCandidates}; }
@@ -59,7 +63,7 @@ Status MapCall::Score(Work* work) const {
     Outcome& outcome = work->outcomes[batch[0]];
     const auto scores = reply ? ScoreLabels(reply->first_tokens, work->plan.labels) : std::nullopt;
     if (!reply) outcome.reason = ReasonOf(reply.error());
-    if (!scores || reply->finish == model::Finish::kFilter) return;
+    if (!scores || EndedByRules(*reply)) return;
     outcome = {.label = BestLabel(*scores, *leaning), .read = true};
     work->report(batch);
   };
@@ -72,7 +76,7 @@ Status MapCall::ScoreByGroups(const Batch& wanted, Work* work) const {
                        std::map<std::size_t, double>* scores) {
     const Take take = [&, labels](const Batch& batch, const Result<model::Reply>& reply) {
       if (!reply) work->outcomes[batch[0]].reason = ReasonOf(reply.error());
-      if (!reply || reply->finish == model::Finish::kFilter) return;
+      if (!reply || EndedByRules(*reply)) return;
       const auto found = ScoreLabels(reply->first_tokens, labels);
       if (found) (*scores)[batch[0]] = (*found)[0] - (*found)[1];
     };

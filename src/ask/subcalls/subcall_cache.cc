@@ -17,11 +17,11 @@ Json OrNull(const std::optional<Value>& value) {
 }  // namespace
 
 std::optional<std::string> SubcallCache::KeyOf(const model::Request& request,
-                                               const std::string& origin) const {
+                                               const std::string& origin, Which which) const {
   if (!memo_ || use_ == CacheUse::kOff || origin.empty()) return std::nullopt;
   const model::Sampling& sampling = request.sampling;
   const bool repeatable = sampling.seed || (sampling.temperature && *sampling.temperature == 0);
-  if (!repeatable) return std::nullopt;
+  if (!repeatable && which == Which::kRepeatable) return std::nullopt;
   JsonObject asked{{"version", kKeyVersion},
                    {"origin", origin},
                    {"model", request.model},

@@ -4,9 +4,9 @@
 //   const auto key = cache.KeyOf(request, origin);               // none: this request must be
 //   asked if (key) if (auto reply = cache.Find(*key)) return *reply; … cache.Keep(*key, reply);
 //
-// A reply is reused only if asking again would give the same: at temperature 0, or with a seed; for
-// labels, only if the code asked for it. The key leaves out the run's boundary, which differs from
-// run to run while the request does not. Thread-safety: all methods from any thread.
+// A reply is reused only if asking again would give the same: at temperature 0, or with a seed; or
+// if the code asked for it, as map_llm(remember=True) does. The key leaves out the run's boundary,
+// which differs from run to run while the request does not. Thread-safety: all methods from any thread.
 
 #ifndef DOSSIER_ASK_SUBCALLS_SUBCALL_CACHE_H_
 #define DOSSIER_ASK_SUBCALLS_SUBCALL_CACHE_H_
@@ -29,9 +29,12 @@ class SubcallCache {
   SubcallCache(std::shared_ptr<const store::Memo> memo, CacheUse use, std::string boundary)
       : memo_(std::move(memo)), use_(use), boundary_(std::move(boundary)) {}
 
+  // kRepeatable: only a request whose reply would be the same again. kAny: code wants it so.
+  enum class Which { kRepeatable, kAny };
   // Returns the SHA-256 over origin, model, parameters, messages and schema. `origin` tells who
   // answers (BoundModel::origin); none if it is empty.
-  std::optional<std::string> KeyOf(const model::Request& request, const std::string& origin) const;
+  std::optional<std::string> KeyOf(const model::Request& request, const std::string& origin,
+                                   Which which) const;
   // Finds nothing with CacheUse::kRefresh. The usage is that of the original reply.
   std::optional<model::Reply> Find(std::string_view key) const;
   // Returns the key for map_llm(remember=True), which keeps the label of a text by text,

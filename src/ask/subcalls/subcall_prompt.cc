@@ -184,8 +184,9 @@ Result<Subcalls::Settings> Subcalls::ReadSettings(const JsonObject& args) const 
       return MakeError(ErrorCode::kInvalidArgument, "max_tokens must be a whole number above 0");
     }
     const std::int64_t most = sub.entry.capability.max_output;
+    const std::int64_t asked = std::min(*tokens, run_.request.sub_max_output.value_or(most));
     settings.sampling.max_output =
-        std::min(std::min(*tokens, most) + sub.entry.thinking_tokens, most);
+        std::min(std::min(asked, most) + sub.entry.thinking_tokens, most);
   }
   if (const Json* heat = Find(args, "temperature"); heat && !heat->is_null()) {
     const double value = heat->is_number() ? heat->to_number<double>() : -1;
@@ -199,6 +200,7 @@ Result<Subcalls::Settings> Subcalls::ReadSettings(const JsonObject& args) const 
     if (!text) return MakeError(ErrorCode::kInvalidArgument, "system must be a text");
     settings.system = std::string(*text);
   }
+  if (FindBool(Json(args), "remember").value_or(false)) settings.kept = SubcallCache::Which::kAny;
   if (const Json* schema = Find(args, "schema"); schema && !schema->is_null()) {
     auto compiled = model::JsonSchema::Compile(*schema);
     if (!compiled) {

@@ -112,7 +112,9 @@ ReplyEnding EndingOf(const model::Reply& reply, std::string_view text) {
       return {Cut::kYes, "cut", WhyCut(reply)};
     case model::Finish::kFilter:
       return {text.empty() ? Cut::kNo : Cut::kYes, "filtered",
-              "the provider's filter ended the reply, or the model refused"};
+              "the provider's filter ended the reply"};
+    case model::Finish::kRefused:
+      return {text.empty() ? Cut::kNo : Cut::kYes, "refused", "the model refused to answer"};
     default:
       break;
   }
@@ -196,8 +198,11 @@ Result<CallEstimate> Subcalls::Estimate(const sandbox::BridgeCall& call,
     const JsonObject* object = prompt.if_object();
     if (!object) return MakeError(ErrorCode::kInvalidArgument, "a prompt must be a text");
     DOSSIER_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(*object, call.raw, settings));
-    all.Add(
-        EstimateOne({.prompt = prepared.prompt, .sampling = settings.sampling, .to = settings.to}));
+    all.Add(EstimateOne({.prompt = prepared.prompt,
+                         .sampling = settings.sampling,
+                         .to = settings.to,
+                         .schema = settings.schema ? &settings.schema->json() : nullptr,
+                         .kept = settings.kept}));
   }
   return all;
 }
@@ -206,7 +211,7 @@ CallEstimate Subcalls::EstimateOne(const Outgoing& out) {
   Outgoing whole = out;
   if (!whole.to) whole.to = &run_.options.sub;
   const auto request = MakeRequest(whole, whole.prompt.messages);
-  const auto key = cache_.KeyOf(*request, whole.to->origin);
+  const auto key = cache_.KeyOf(*request, whole.to->origin, whole.kept);
   if (key && cache_.Find(*key)) return {.cached = 1};
   return EstimateOf(whole.to->entry, *request, whole.prompt.tokens);
 }
@@ -228,7 +233,8 @@ void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const S
         .to = settings.to,
         .schema = settings.schema ? &settings.schema->json() : nullptr,
         .media = std::move(prepared.media),
-        .permit = permit},
+        .permit = permit,
+        .kept = settings.kept},
        cancel,
        [this, to = settings.to, prompt = std::move(prompt), before = std::move(before),
         slices = std::move(prepared.slices), texts = std::move(prepared.texts),
@@ -296,7 +302,8 @@ Subcalls::Done Subcalls::FitOnce(const Settings& settings, const Prepared& prepa
           .sampling = settings.sampling,
           .to = settings.to,
           .schema = &settings.schema->json(),
-          .media = media},
+          .media = media,
+          .kept = settings.kept},
          cancel, [this, settings, done](Result<model::Reply> mended) {
            if (mended) {
              mended->text = StripThinking(mended->text).text;
@@ -333,6 +340,7 @@ std::shared_ptr<model::Request> Subcalls::MakeRequest(const Outgoing& out,
   auto request = std::make_shared<model::Request>(driver::RequestTo(*out.to, about, out.purpose));
   request->messages = std::move(messages);
   request->sampling = out.sampling;
+  if (out.schema && out.to->entry.json_schema) request->schema = *out.schema;
   request->sampling.max_output = OutputOf(request->sampling, out.prompt, *out.to);
   if (!request->sampling.temperature) request->sampling.temperature = run_.request.temperature;
   if (!request->sampling.temperature) {
@@ -383,9 +391,8 @@ void Subcalls::LogResult(std::int64_t id, model::Purpose purpose, const std::str
 void Subcalls::Send(Outgoing out, const CancelToken& cancel, Done done) {
   if (!out.to) out.to = &run_.options.sub;
   const model::Purpose purpose = out.purpose;
-  auto request = MakeRequest(out, std::move(out.prompt.messages));
-  if (out.schema && out.to->entry.json_schema) request->schema = *out.schema;
-  const std::optional<std::string> key = cache_.KeyOf(*request, out.to->origin);
+  const auto request = MakeRequest(out, std::move(out.prompt.messages));
+  const std::optional<std::string> key = cache_.KeyOf(*request, out.to->origin, out.kept);
   std::int64_t id = 0;
   {
     std::lock_guard lock(mutex_);

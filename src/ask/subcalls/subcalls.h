@@ -60,7 +60,7 @@ enum class ReplyForm { kText, kValue };
 // The way a reply ended, for the code that asked for it.
 struct ReplyEnding {
   enum class Cut { kNo, kYes } cut = Cut::kNo;  // kYes: the text ends before the reply did
-  std::string kind;     // "cut", "filtered", "empty"; empty: the reply is complete
+  std::string kind;     // "cut", "filtered", "refused", "empty"; empty: the reply is complete
   std::string problem;  // `kind` as a sentence
 };
 // `text` is the reply without thinking.
@@ -92,6 +92,7 @@ class Subcalls {
     const Json* schema = nullptr;            // for servers that constrain replies; not owned
     JsonArray media;  // images in the prompt, for the journal: [{"name", "sha256"}]
     SpendPermit permit;
+    SubcallCache::Which kept = SubcallCache::Which::kRepeatable;
   };
   // Sends an assembled prompt. `done` runs once, in another thread, or before Send returns if the
   // reply is already known.
@@ -136,6 +137,7 @@ class Subcalls {
     model::Sampling sampling;
     std::string system;                       // empty: no system message
     std::optional<model::JsonSchema> schema;  // the reply must fit it, as JSON
+    SubcallCache::Which kept = SubcallCache::Which::kRepeatable;
   };
   Result<Settings> ReadSettings(const JsonObject& args) const;
   // One prompt, {"parts": …, "context": …}, ready to be sent.

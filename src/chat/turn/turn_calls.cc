@@ -175,7 +175,8 @@ void TurnDriver::LogRequest(model::Purpose purpose) {
 }
 
 Status TurnDriver::Accept(const model::Reply& reply, std::string text) {
-  if (reply.finish == model::Finish::kLength || reply.finish == model::Finish::kFilter) {
+  if (reply.finish == model::Finish::kLength || reply.finish == model::Finish::kFilter ||
+      reply.finish == model::Finish::kRefused) {
     Warn(fmt::format("the reply is not whole (finish reason {})", model::FinishName(reply.finish)));
   }
   outcome_.finish = model::FinishName(reply.finish);

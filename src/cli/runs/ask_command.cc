@@ -2,6 +2,7 @@
 // max_tokens, params and provider access come from the configuration unless a flag sets them.
 
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include "ask/engine.h"
@@ -409,9 +410,14 @@ class Asking {
     if (options.stdin_silence == Millis(0)) options.stdin_silence.reset();
     options.copy_limit = config_.store.copy_limit;
     if (taken_up_) {
-      DOSSIER_ASSIGN_OR_RETURN(const auto recorded,
-                               ask::RecordedSources(*taken_up_->journal, taken_up_->order.how.run));
-      return ask::LoadContext(recorded, options, cancel_);
+      std::set<std::string> changed;
+      DOSSIER_ASSIGN_OR_RETURN(
+          auto context, ask::LoadRecorded(*taken_up_->journal, taken_up_->order.how.run, options,
+                                          cancel_, &changed));
+      for (const std::string& name : changed) {
+        Say(fmt::format("{} has changed since the run began; its stored copy is used", name));
+      }
+      return context;
     }
     DOSSIER_ASSIGN_OR_RETURN(const auto sources, sources_.Gather({.paths = asked_.paths,
                                                                   .texts = arguments_.texts,
@@ -525,8 +531,9 @@ Status CheckContexts(const AskArguments& arguments, const std::string& run, stor
                      const CancelToken& cancel) {
   ask::ContextOptions options{.content = &journal.content(), .copy_limit = 0};
   DOSSIER_RETURN_IF_ERROR(ApplyContentFlags(arguments.content, &options.inspect));
-  DOSSIER_ASSIGN_OR_RETURN(const auto sources, ask::RecordedSources(journal, run));
-  DOSSIER_ASSIGN_OR_RETURN(const auto now, ask::LoadContext(sources, options, cancel));
+  std::set<std::string> changed;
+  DOSSIER_ASSIGN_OR_RETURN(const auto now,
+                           ask::LoadRecorded(journal, run, options, cancel, &changed));
   DOSSIER_ASSIGN_OR_RETURN(const auto recorded, ask::Replay::Read(journal, run));
   return ask::CheckSameContexts(*now, *recorded);
 }

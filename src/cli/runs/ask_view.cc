@@ -77,6 +77,12 @@ std::string LimitsReached(const ask::Outcome& outcome) {
                        : fmt::format("the limit of {} was reached, and ", Join(names, " and "));
 }
 
+void ShowLastOutput(const ask::Outcome& outcome, std::ostream& err) {
+  if (outcome.last_output.empty()) return;
+  err << "dossier: the last output, which nobody called an answer: "
+      << ShownOnOneLine(outcome.last_output) << "\n";
+}
+
 }  // namespace
 
 void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, const CancelToken& cancel,
@@ -114,9 +120,13 @@ void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, const Can
         err << "dossier: " << LimitsReached(outcome) << "no answer was found; `dossier runs show "
             << outcome.run << "` shows what was tried\n";
       }
+      ShowLastOutput(outcome, err);
+      break;
+    case ask::RunStatus::kFailed:
+      ShowLastOutput(outcome, err);
       if (!outcome.last_output.empty()) {
-        err << "dossier: the last output, which nobody called an answer: "
-            << ShownOnOneLine(outcome.last_output) << "\n";
+        err << "dossier: `dossier runs resume " << outcome.run << "` goes on, `dossier runs show "
+            << outcome.run << "` shows what was done\n";
       }
       break;
     case ask::RunStatus::kInterrupted:

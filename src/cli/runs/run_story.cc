@@ -273,15 +273,16 @@ void RunStory::TellReply(const Json& data) {
     input_ += NumberIn(usage, "input");
     output_ += NumberIn(usage, "output");
   }
+  const std::int64_t attempts = NumberIn(data, "attempts");
+  const std::string tried = attempts > 1 ? fmt::format(", {} attempts", attempts) : "";
   const std::string took = cached ? "from the cache" : TokensIn(usage) + EndingIn(data);
   if (Find(data, "request") && !whole()) {
-    return TellSubcall(data, fmt::format("{} ({})", FirstLine(Find(data, "body")), took));
+    return TellSubcall(data, fmt::format("{} ({}{})", FirstLine(Find(data, "body")), took, tried));
   }
   if (cached && whole()) Show("asked before", Find(data, "messages"));
   Show(FindString(data, "purpose").value_or("reply"), Find(data, "body"));
-  const std::int64_t attempts = NumberIn(data, "attempts");
   out_ << fmt::format("  took: {}{}{}\n", took, Find(data, "ms") ? ", " + SecondsIn(data) : "",
-                      attempts > 1 ? fmt::format(", {} attempts", attempts) : "");
+                      tried);
 }
 
 void RunStory::TellFailure(const Json& data) {

@@ -13,6 +13,8 @@ namespace dossier::cli {
 namespace {
 
 constexpr ValueKind kPrice{"PRICE"}, kUrl{"URL"};
+// A message from the session holds it whole, with the answer beside it.
+constexpr std::uint64_t kMostCellOutput = 56u << 20;  // bytes
 
 }  // namespace
 
@@ -120,7 +122,7 @@ void AddSandboxFlags(const Flags& flags, SandboxFlags* to) {
       .ShowDefault();
   sandbox.Add("--cell-memory", &to->cell_memory, "memory that the code may take, beside its data")
       .ShowDefault();
-  sandbox.Add("--cell-output", &to->cell_output, "output that is kept of a code block")
+  sandbox.Add("--cell-output", &to->cell_output, "output that is kept of a code block, at most 56M")
       .ShowDefault();
   sandbox
       .Add("--context-string-max", &to->context_string_max,
@@ -216,6 +218,10 @@ Result<SandboxChoice> ParseSandboxFlags(const SandboxFlags& flags) {
   DOSSIER_ASSIGN_OR_RETURN(choice.limits.cpu, ReadTimeFlag("--cell-cpu", flags.cell_cpu));
   DOSSIER_ASSIGN_OR_RETURN(choice.limits.memory, ReadSizeFlag("--cell-memory", flags.cell_memory));
   DOSSIER_ASSIGN_OR_RETURN(choice.limits.output, ReadSizeFlag("--cell-output", flags.cell_output));
+  if (choice.limits.output > kMostCellOutput) {
+    return MakeError(ErrorCode::kUsage, "--cell-output {}: at most {}M", flags.cell_output,
+                     kMostCellOutput >> 20);
+  }
   DOSSIER_ASSIGN_OR_RETURN(
       choice.context_string_max,
       ReadSizeFlag("--context-string-max", flags.context_string_max, Zero::kTaken));

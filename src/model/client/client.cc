@@ -6,29 +6,10 @@
 namespace dossier::model {
 
 std::string_view PurposeName(Purpose purpose) {
-  switch (purpose) {
-    case Purpose::kRoot:
-      return "root";
-    case Purpose::kDirect:
-      return "direct";
-    case Purpose::kSubcall:
-      return "subcall";
-    case Purpose::kMap:
-      return "map";
-    case Purpose::kExtract:
-      return "extract";
-    case Purpose::kRepair:
-      return "repair";
-    case Purpose::kCompact:
-      return "compact";
-    case Purpose::kClassify:
-      return "classify";
-    case Purpose::kRead:
-      return "read";
-    case Purpose::kTest:
-      return "test";
-  }
-  return "unknown";
+  static constexpr std::string_view kNames[] = {
+      "root",   "direct",  "subcall",  "map",  "extract",
+      "repair", "compact", "classify", "read", "test"};  // as declared
+  return kNames[static_cast<std::size_t>(purpose)];
 }
 
 assembly::Turn AssistantTurn(const Reply& reply) {
@@ -47,21 +28,9 @@ assembly::Turn AssistantTurn(const Reply& reply) {
 }
 
 std::string_view FinishName(Finish finish) {
-  switch (finish) {
-    case Finish::kStop:
-      return "stop";
-    case Finish::kLength:
-      return "length";
-    case Finish::kToolCalls:
-      return "tool_calls";
-    case Finish::kFilter:
-      return "filter";
-    case Finish::kCut:
-      return "cut";
-    case Finish::kOther:
-      return "other";
-  }
-  return "unknown";
+  static constexpr std::string_view kNames[] = {"stop",    "length", "tool_calls", "filter",
+                                                "refusal", "cut",    "other"};  // as declared
+  return kNames[static_cast<std::size_t>(finish)];
 }
 
 namespace {

@@ -71,7 +71,8 @@ struct Request {
   Millis idle_limit{60'000};          // silence on the wire
 };
 
-enum class Finish { kStop, kLength, kToolCalls, kFilter, kCut, kOther };
+// kFilter: the provider's rules ended the reply; kRefused: the model declined to answer.
+enum class Finish { kStop, kLength, kToolCalls, kFilter, kRefused, kCut, kOther };
 std::string_view FinishName(Finish finish);
 
 struct Usage {

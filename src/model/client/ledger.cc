@@ -206,6 +206,7 @@ Reservation Ledger::Grant(LedgerRequest request, std::string shrunk_by) {
 Result<Reservation> Ledger::Reserve(const LedgerRequest& request, Stage stage,
                                     std::function<void()> wake) {
   std::lock_guard lock(mutex_);
+  GrowReserve(request.closing_prompt);
   DOSSIER_RETURN_IF_ERROR(Check(request, stage));
   const FinishReserve kept = stage == Stage::kNormal ? finish_ : FinishReserve();
   const Room room = RoomFor(request, kept);
@@ -250,6 +251,19 @@ void Ledger::SetDeadline(Clock::Steady deadline) {
 void Ledger::KeepBack(const FinishReserve& finish) {
   std::lock_guard lock(mutex_);
   finish_ = finish;
+}
+
+std::int64_t Ledger::closing_prompt() const {
+  std::lock_guard lock(mutex_);
+  return finish_.prompt;
+}
+
+void Ledger::GrowReserve(std::int64_t prompt) {
+  const std::int64_t more = prompt - finish_.prompt_held;
+  if (finish_.prompt_held == 0 || more <= 0) return;
+  finish_.prompt_held = prompt;
+  if (finish_.tokens > 0) finish_.tokens += more;
+  if (finish_.nano_usd > 0) finish_.nano_usd += more * finish_.prompt_price;
 }
 
 void Ledger::NoteHit(const std::string& limit) {

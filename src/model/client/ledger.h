@@ -34,6 +34,9 @@ namespace dossier::model {
 struct FinishReserve {
   std::int64_t calls = 0, tokens = 0, nano_usd = 0;
   Millis time{0};
+  // Its prompt as we count it, what `tokens` and `nano_usd` hold for that, and the price of one
+  // token of it. A server that turns out to count more makes the reserve larger.
+  std::int64_t prompt = 0, prompt_held = 0, prompt_price = 0;
 };
 
 struct LedgerLimits {
@@ -68,6 +71,7 @@ struct LedgerRequest {
   std::int64_t good_output = 0;
   enum class Others { kNone, kWait } others = Others::kNone;  // others that wait to be sent
   std::optional<TokenPrice> price;                            // unset: unknown
+  std::int64_t closing_prompt = 0;  // the most that FinishReserve::prompt takes, as known by now
 };
 
 enum class Stage { kNormal, kFinish };
@@ -121,6 +125,7 @@ class Ledger {
   void SetDeadline(Clock::Steady deadline);
   // Changes the reserve from now on; granted requests stay granted.
   void KeepBack(const FinishReserve& finish);
+  std::int64_t closing_prompt() const;  // FinishReserve::prompt
   // Records that `limit` ended something, such as a reply that was cut at its reserved size.
   void NoteHit(const std::string& limit);
 
@@ -147,6 +152,7 @@ class Ledger {
   friend class Reservation;
   struct Room;
 
+  void GrowReserve(std::int64_t prompt);
   Status Check(const LedgerRequest& request, Stage stage);
   Room RoomFor(const LedgerRequest& request, const FinishReserve& kept) const;
   tl::unexpected<Error> Refuse(const LedgerRequest& request, const Room& room,

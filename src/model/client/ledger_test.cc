@@ -41,6 +41,27 @@ TEST(LedgerTest, EveryLimitIsRefusedByName) {  // MOD-20
   }
 }
 
+TEST(LedgerTest, TheFinishReserveGrowsWithWhatAServerCounts) {  // FLT-6
+  Ledger ledger({.tokens = 1000,
+                 .nano_usd = 10'000,
+                 .finish = {.tokens = 300,
+                            .nano_usd = 2'000,
+                            .prompt = 100,
+                            .prompt_held = 120,
+                            .prompt_price = 3}},
+                MakeClock());
+  const TokenPrice price{.input = 1};
+  auto first = ledger.Reserve({.input = 10, .price = price, .closing_prompt = 120}, Stage::kNormal);
+  ASSERT_THAT(first, Succeeds());
+  EXPECT_EQ(ledger.tokens_left(), 690);
+  auto second =
+      ledger.Reserve({.input = 10, .price = price, .closing_prompt = 200}, Stage::kNormal);
+  ASSERT_THAT(second, Succeeds());
+  EXPECT_EQ(ledger.tokens_left(), 600);
+  EXPECT_EQ(ledger.nano_usd_left(), 10'000 - 2'000 - 240 - 20);
+  EXPECT_EQ(ledger.tokens_left(Stage::kFinish), 980) << "the closing request has it all";
+}
+
 TEST(LedgerTest, TheFinishReserveIsOnlyForTheClosingRequest) {  // REC-56
   auto clock = MakeClock();
   Ledger ledger({.calls = 2,

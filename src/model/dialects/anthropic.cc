@@ -243,7 +243,7 @@ void ReadAnthropicIdentity(const Json& message, Reply& reply) {
 void ReadFinish(const Json& holder, Reply& reply) {
   const auto reason = FindString(holder, "stop_reason");
   EndReply(reason.value_or(""), reply);
-  if (reply.finish == Finish::kFilter) {
+  if (reply.finish == Finish::kRefused) {
     reply.warnings.emplace_back("the provider's safety rules ended the reply (refusal)");
   }
   if (reason && reply.finish == Finish::kCut) {

@@ -203,7 +203,7 @@ TEST(AnthropicReplyTest, ErrorsAndWrongTypesAreNamed) {  // MOD-14, MOD-A11
   EXPECT_FALSE(overloaded.Add(cases[0].first));
   EXPECT_EQ(overloaded.retry(), Failure::Retry::kYes);
   auto refused = kAnthropicDialect.parse(R"({"content":[],"stop_reason":"refusal"})");
-  EXPECT_EQ(refused->finish, Finish::kFilter);
+  EXPECT_EQ(refused->finish, Finish::kRefused);
   EXPECT_THAT(refused->warnings, ElementsAre(HasSubstr("refusal")));
   EXPECT_TRUE(refused->usage.estimated);
 }

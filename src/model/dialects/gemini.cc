@@ -4,7 +4,7 @@
 // turn's calls are one user message, by the functions' names. Signatures of thoughts go back with
 // their part (Block::provider_data under "gemini"). `--param` values that are no field of the
 // request become fields of generationConfig. Replies: a prompt that the safety rules block is an
-// error that names the reason; a reply that they end keeps its text, with Finish::kFilter.
+// error that names the reason; a reply that they end keeps what came of it, with Finish::kFilter.
 
 #include <map>
 
@@ -313,14 +313,6 @@ void Finalise(Reply& reply) {
   if (!returned) reply.blocks.clear();
 }
 
-// A reply that the safety rules ended before its first word is a refusal, not an empty answer.
-std::optional<Error> Refusal(const Reply& reply) {
-  if (reply.finish != Finish::kFilter || !reply.text.empty() || !reply.tool_calls.empty()) {
-    return std::nullopt;
-  }
-  return Error{ErrorCode::kFailed, reply.warnings.back()};
-}
-
 void ReadGeminiUsage(const Json& value, Reply& reply) {
   const Json* usage = Find(value, "usageMetadata");
   const auto is_none_or_count = [usage](std::string_view name) {
@@ -354,7 +346,6 @@ Result<Reply> ParseGeminiReply(std::string_view body) {
   ReadCandidate(*candidate, reply);
   ReadGeminiIdentity(value, reply);
   ReadGeminiUsage(value, reply);
-  if (auto refused = Refusal(reply)) return tl::unexpected(*refused);
   Finalise(reply);
   return reply;
 }
@@ -386,13 +377,7 @@ Result<std::string> GeminiStream::Add(std::string_view data) {
   if (size() > before) Grew();
   ReadGeminiUsage(value, reply_);
   if (!candidate) return std::string();
-  if (FindString(*candidate, "finishReason")) {
-    if (auto refused = Refusal(reply_)) {
-      started_ = false;  // thinking alone is nothing to keep
-      return tl::unexpected(*refused);
-    }
-    finished_ = true;
-  }
+  if (FindString(*candidate, "finishReason")) finished_ = true;
   return text;
 }
 

@@ -312,10 +312,10 @@ const Json* FirstChoice(const Json& value) {
   return nullptr;
 }
 
-// The words of a refusal; the reply then ends like a filtered one.
+// The words of a refusal.
 std::string ReadRefusal(const Json& message, Reply& reply) {
   std::string refusal = TextAt(message, "refusal");
-  if (!refusal.empty()) reply.finish = Finish::kFilter;
+  if (!refusal.empty()) reply.finish = Finish::kRefused;
   return refusal;
 }
 
@@ -475,7 +475,7 @@ Result<std::string> OpenAiStream::AddChoice(const Json& choice) {
 
 void OpenAiStream::End(std::string_view reason) {
   EndReply(reason, reply_);
-  if (refused_) reply_.finish = Finish::kFilter;
+  if (refused_) reply_.finish = Finish::kRefused;
   finished_ = true;
 }
 

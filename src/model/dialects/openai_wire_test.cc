@@ -230,12 +230,12 @@ TEST(OpenAiReplyTest, ThinkingAmongThePartsOfTheContentIsNoText) {  // MOD-10
   EXPECT_FALSE(reply.usage.estimated) << "it comes unasked, with the last piece";
 }
 
-TEST(OpenAiReplyTest, ARefusalIsTheTextOfAFilteredReply) {  // FLT-2
+TEST(OpenAiReplyTest, ARefusalIsTheTextOfAReplyThatRefuses) {  // FLT-2
   const auto whole = kOpenAiDialect.parse(
       R"({"choices":[{"message":{"content":null,"refusal":"I will not."},"finish_reason":"stop"}]})");
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole->text, "I will not.");
-  EXPECT_EQ(whole->finish, Finish::kFilter);
+  EXPECT_EQ(whole->finish, Finish::kRefused);
   const auto stream_owner = kOpenAiDialect.stream();
   ReplyStream& stream = *stream_owner;
   ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"refusal":"I will "}}]})"));
@@ -243,7 +243,7 @@ TEST(OpenAiReplyTest, ARefusalIsTheTextOfAFilteredReply) {  // FLT-2
   ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{},"finish_reason":"stop"}]})"));
   const Reply streamed = stream.Take();
   EXPECT_EQ(streamed.text, "I will not.");
-  EXPECT_EQ(streamed.finish, Finish::kFilter);
+  EXPECT_EQ(streamed.finish, Finish::kRefused);
 }
 
 TEST(OpenAiReplyTest, CachedTokensComeFromTimingsToo) {  // MOD-35

@@ -106,7 +106,7 @@ constexpr std::pair<std::string_view, Finish> kReasons[] = {
     {"tool_use", Finish::kToolCalls},
     {"function_call", Finish::kToolCalls},
     {"content_filter", Finish::kFilter},
-    {"refusal", Finish::kFilter},
+    {"refusal", Finish::kRefused},
     {"safety", Finish::kFilter},
     {"recitation", Finish::kFilter},
     {"blocklist", Finish::kFilter},
@@ -206,7 +206,7 @@ bool IsCount(const Json& usage, std::string_view name, std::int64_t least) {
 
 void EndReply(std::string_view reason, Reply& reply) {
   const Finish now = reply.finish;
-  if (now == Finish::kLength || now == Finish::kFilter || now == Finish::kCut) return;
+  if (now != Finish::kStop && now != Finish::kToolCalls && now != Finish::kOther) return;
   const auto known = std::find_if(
       std::begin(kReasons), std::end(kReasons),
       [name = ToLowerAscii(reason)](const auto& entry) { return entry.first == name; });

@@ -142,6 +142,8 @@ TEST(JsonSchemaTest, WhatIsNotAppliedIsSaid) {  // CON-39
   const JsonSchema schema = Compiled(R"({"unevaluatedProperties":false,"format":"date"})");
   EXPECT_THAT(schema.warnings(), ElementsAre(HasSubstr("`unevaluatedProperties` is not applied")));
   EXPECT_THAT(schema.Check(Parsed(R"({"a":1})")), IsEmpty());
+  EXPECT_THAT(Compiled(R"({"title":"t","x-own":1,"properties":{"a":{"requird":[]}}})").warnings(),
+              ElementsAre(HasSubstr("at /properties/a/requird: this is no keyword")));
   EXPECT_THAT(Compiled(R"({"$schema":"http://json-schema.org/draft-04/schema#"})").warnings(),
               ElementsAre(HasSubstr("is read as draft 7")));
 }

@@ -17,6 +17,17 @@ namespace {
 constexpr std::uint32_t kMostMatchSteps = 1'000'000;  // per match
 constexpr std::uint32_t kMostHeap = 20'000;           // KiB per match
 
+// Keywords that only describe, in any draft, and keywords that programs add by convention.
+constexpr std::string_view kDescribing[] = {
+    "$anchor",     "$comment",    "$dynamicAnchor",  "$id",
+    "$schema",     "$vocabulary", "contentEncoding", "contentMediaType",
+    "default",     "deprecated",  "contentSchema",   "$recursiveAnchor",
+    "description", "examples",    "format",          "id",
+    "readOnly",    "title",       "writeOnly"};
+bool SaysNothing(std::string_view key) {
+  return key.starts_with("x-") || std::ranges::find(kDescribing, key) != std::end(kDescribing);
+}
+
 struct Free {
   void operator()(pcre2_code* code) const { pcre2_code_free(code); }
   void operator()(pcre2_match_data* match) const { pcre2_match_data_free(match); }
@@ -227,8 +238,13 @@ class Compiler {
     const bool alone = out_->draft == Draft::k7 && schema.contains("$ref");
     for (const auto& member : schema) {
       const SchemaKeyword* keyword = FindKeyword(member.key(), out_->draft);
-      if (!keyword) continue;
       const std::string pointer = fmt::format("{}/{}", place.pointer, Escaped(member.key()));
+      if (!keyword) {
+        if (!SaysNothing(member.key())) {
+          Warn(fmt::format("schema, at {}: this is no keyword, and nothing is checked", pointer));
+        }
+        continue;
+      }
       if (alone && keyword->shape != SchemaShape::kReference && member.key() != "definitions") {
         continue;
       }

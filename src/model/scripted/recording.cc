@@ -525,7 +525,8 @@ Reply ReplyFromJson(const Json& json) {
   reply.provider_data = ValueAt(json, "provider_data");
   reply.finish = Finish::kOther;
   for (const Finish finish :
-       {Finish::kStop, Finish::kLength, Finish::kToolCalls, Finish::kFilter, Finish::kCut}) {
+       {Finish::kStop, Finish::kLength, Finish::kToolCalls, Finish::kFilter, Finish::kRefused,
+        Finish::kCut}) {
     if (FindString(json, "finish") == FinishName(finish)) reply.finish = finish;
   }
   reply.usage = UsageFromJson(ValueAt(json, "usage"));

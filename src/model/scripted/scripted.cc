@@ -169,10 +169,10 @@ const std::vector<YamlEntry>& EntriesOf(const YamlPlace& node) {
 
 Finish ReadFinish(const YamlPlace& node) {
   for (Finish finish : {Finish::kStop, Finish::kLength, Finish::kToolCalls, Finish::kFilter,
-                        Finish::kCut, Finish::kOther}) {
+                        Finish::kRefused, Finish::kCut, Finish::kOther}) {
     if (node->scalar == FinishName(finish)) return finish;
   }
-  FailAt(node, "finish is none of stop, length, tool_calls, filter, cut, other");
+  FailAt(node, "finish is none of stop, length, tool_calls, filter, refusal, cut, other");
 }
 
 ToolCall ReadToolCall(const YamlPlace& node) {

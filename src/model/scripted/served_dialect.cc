@@ -137,15 +137,24 @@ Json LogprobsJson(const Script::Answer& answer) {
   return JsonObject{{"content", JsonArray{std::move(first)}}};
 }
 
+// A refusal has words of its own here, beside a reply that ends as any other.
+std::string_view ReasonOf(Finish finish) {
+  if (finish == Finish::kFilter) return "content_filter";
+  return finish == Finish::kRefused ? FinishName(Finish::kStop) : FinishName(finish);
+}
+std::string_view TextName(const Script::Answer& answer) {
+  return answer.finish == Finish::kRefused ? "refusal" : "content";
+}
+
 Json Whole(const ServedReply& reply) {
-  JsonObject message{{"role", "assistant"}, {"content", reply.answer.text}};
+  JsonObject message{{"role", "assistant"}, {TextName(reply.answer), reply.answer.text}};
   if (!reply.answer.thinking.empty()) message["reasoning_content"] = reply.answer.thinking;
   if (!reply.answer.tool_calls.empty()) message["tool_calls"] = ToolCallsJson(reply.answer);
   JsonObject value = Envelope(reply, "chat.completion");
   value["choices"] = JsonArray{JsonObject{{"index", 0},
                                           {"message", std::move(message)},
                                           {"logprobs", LogprobsJson(reply.answer)},
-                                          {"finish_reason", FinishName(reply.answer.finish)}}};
+                                          {"finish_reason", ReasonOf(reply.answer.finish)}}};
   value["usage"] = UsageJson(reply.usage);
   return value;
 }
@@ -169,13 +178,14 @@ std::vector<std::string> Events(const ServedReply& reply) {
   }
   Json logprobs = LogprobsJson(answer);  // sent with the first piece
   for (const std::string_view piece : PiecesOf(answer.text)) {
-    events.push_back(Event(reply, {{"content", piece}}, nullptr, std::exchange(logprobs, nullptr)));
+    events.push_back(
+        Event(reply, {{TextName(answer), piece}}, nullptr, std::exchange(logprobs, nullptr)));
   }
   if (answer.cut_after) return events;
   if (!answer.tool_calls.empty()) {
     events.push_back(Event(reply, {{"tool_calls", ToolCallsJson(answer)}}, nullptr));
   }
-  events.push_back(Event(reply, {}, Json(FinishName(answer.finish))));
+  events.push_back(Event(reply, {}, Json(ReasonOf(answer.finish))));
   if (reply.usage_wanted) {
     JsonObject value = Envelope(reply, "chat.completion.chunk");
     value["choices"] = JsonArray();
@@ -258,6 +268,7 @@ std::string_view ReasonOf(Finish finish) {
     case Finish::kToolCalls:
       return "tool_use";
     case Finish::kFilter:
+    case Finish::kRefused:
       return "refusal";
     case Finish::kOther:
       return "pause_turn";
@@ -455,6 +466,7 @@ std::string_view ReasonOf(Finish finish) {
     case Finish::kLength:
       return "MAX_TOKENS";
     case Finish::kFilter:
+    case Finish::kRefused:
       return "SAFETY";
     case Finish::kOther:
       return "OTHER";

@@ -154,6 +154,10 @@ void BlockRunner::Handle(Message message) {
       return HandleCall(std::move(message));
     case MessageType::kOutput:
       return HandleOutput(std::move(message));
+    case MessageType::kAnswer:
+      outcome_.answer += message.raw;
+      if (outcome_.answer.size() > kMaxAnswer) break;
+      return;
     case MessageType::kDone:
       if (message.id != run_id_) break;
       outcome_.output.total = static_cast<std::uint64_t>(message.json.at("out_bytes").get_int64());

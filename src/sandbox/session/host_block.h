@@ -46,6 +46,7 @@ struct BlockOutcome {
   BlockEnd end = BlockEnd::kDied;
   Message done;
   BlockOutput output;
+  std::string answer;  // the beginning of an answer's text, whose end is in `done`
   std::optional<InterruptReason> interrupted;
   bool cancelled = false;     // by the run's token
   bool context_text = false;  // the worker made a str of its contexts

@@ -179,6 +179,7 @@ Result<BlockResult> ReadBlockResult(BlockOutcome outcome, const Limits& limits) 
     result.error = ReadError(*error);
   }
   DOSSIER_ASSIGN_OR_RETURN(result.answer, ReadAnswer(json.if_contains("answer"), raw));
+  if (result.answer) result.answer->text.insert(0, outcome.answer);
   if (const Json* draft = json.if_contains("draft"); draft && !draft->is_null()) {
     DOSSIER_ASSIGN_OR_RETURN(result.draft, Text(draft, raw));
   }

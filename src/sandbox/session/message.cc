@@ -123,6 +123,7 @@ constexpr std::array<Row, kLastFrameType + 1> kRows = {{
     {"fork", From::kHost, kFork, Row::Id::kNew},
     {"forked", From::kWorker, kForked, Row::Id::kOfRequest},
     {"exited", From::kWorker, kExited, Row::Id::kNew},
+    {"answer", From::kWorker, {}, Row::Id::kNew},
 }};
 
 const Row& RowOf(MessageType type) { return kRows[static_cast<std::size_t>(type)]; }

@@ -49,7 +49,7 @@ inline constexpr std::uint32_t kMaxFramePayload = 1u << 20;  // bytes
 inline constexpr std::uint8_t kProtocolVersion = 1;
 inline constexpr std::uint16_t kFlagMore = 1;         // more frames of this message follow
 inline constexpr std::uint16_t kFlagDescriptors = 2;  // descriptors are attached
-inline constexpr std::uint8_t kLastFrameType = 24;
+inline constexpr std::uint8_t kLastFrameType = 25;
 
 struct FrameHeader {
   std::uint32_t payload_bytes = 0;
@@ -115,6 +115,7 @@ enum class MessageType : std::uint8_t {
   kFork = 22,       // host to zygote
   kForked = 23,     // zygote
   kExited = 24,     // zygote: a worker it forked has ended
+  kAnswer = 25,     // worker: a beginning of an answer that `done` does not hold whole
 };
 
 std::string_view MessageTypeName(MessageType type);
@@ -132,6 +133,7 @@ enum class Side { kHost, kWorker };  // the sender
 inline constexpr std::uint64_t kMaxToHost = 64ull << 20;
 inline constexpr std::uint64_t kMaxToWorker = 256ull << 20;
 inline constexpr std::uint32_t kMaxJson = 8u << 20;
+inline constexpr std::uint64_t kMaxAnswer = 1ull << 30;  // the text of an answer, in pieces
 
 struct Message {
   MessageType type = MessageType::kPing;

@@ -47,14 +47,15 @@ TEST_F(SessionOutputTest, AFloodKeepsTheFirstAndTheLastPart) {  // SBX-40, SBX-A
   EXPECT_LT(result.out.size(), 10'200u);
 }
 
-TEST_F(SessionOutputTest, WhatNoMessageHoldsIsAnErrorAndTheSessionLives) {
+TEST_F(SessionOutputTest, AnAnswerThatNoMessageHoldsComesInPieces) {  // REC-26
   auto session = Open();
   ASSERT_TRUE(session);
-  const BlockResult result = Run(*session, "kept = 41\nFINAL('x' * 60_000_000)");
-  EXPECT_EQ(result.status, BlockStatus::kError);
-  ASSERT_TRUE(result.error);
-  EXPECT_THAT(result.error->message, HasSubstr("too large to be handed over"));
-  EXPECT_FALSE(result.answer);
+  const BlockResult result = Run(*session, "kept = 41\nFINAL('x' + 'é' * 40_000_000 + 'end')");
+  EXPECT_EQ(result.status, BlockStatus::kFinal);
+  ASSERT_TRUE(result.answer);
+  EXPECT_EQ(result.answer->text.size(), 80'000'004u);
+  EXPECT_TRUE(result.answer->text.starts_with("xé") && result.answer->text.ends_with("éend"));
+  EXPECT_EQ(utf8::CodePoints(result.answer->text), 40'000'004u);
   const BlockResult drafted = Run(*session, "answer['content'] = 'x' * 60_000_000\nprint('on')");
   EXPECT_EQ(drafted.out, "on\n");
   EXPECT_FALSE(drafted.draft);

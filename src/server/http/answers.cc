@@ -53,6 +53,7 @@ std::string FinishWord(const model::Reply& reply) {
     case model::Finish::kCut:
       return "length";
     case model::Finish::kFilter:
+    case model::Finish::kRefused:
       return "content_filter";
     default:
       return "stop";

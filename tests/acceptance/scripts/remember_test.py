@@ -85,6 +85,24 @@ FINAL(json.dumps([len(p.encode()) for p in doc.chunks({SIZE}, by="content")]))
                 self.assertLessEqual(asked, touched + 2)
                 self.assertLess(touched, total // 25)
 
+    def test_values_of_a_schema_are_remembered_too(self):  # REC-81
+        code = CODE.replace('labels=["odd", "even", "none"], ', "").replace("batch=1", 'schema={"type": "object"}')
+        answered = [{"purpose": "root", "times": "always", "reply": code},
+                    {"purpose": "subcall", "times": "always", "reply": "{}"}]
+        text = prose(200_000, 7)
+        path = self.write("corpus.txt", text)
+        sent = []
+        for now, words in ((text, []), (text, []), (text + prose(900, 8), []), (text, ["--cache", "off"])):
+            self.write("corpus.txt", now)
+            status, out, err = self.run_to_end(
+                "ask", *self.script(answered), "-c", path, "--mode", "recursive", "--forcing", "none", "--json",
+                "--quiet", "--temperature", "0.7", *words, "Which?", limit=300)
+            self.assertEqual(status, 0, err)
+            sent.append(json.loads(out)["calls"]["sent"] - 1)
+        self.assertGreater(sent[0], 5)
+        self.assertEqual((sent[1], sent[3]), (0, sent[0]))
+        self.assertLessEqual(sent[2], 2)
+
     def test_another_instruction_model_or_label_is_asked(self):  # REC-81
         path = self.write("corpus.txt", prose(60_000, 3))
         codes = {"Which now?": CODE, "Who now?": CODE.replace('"Which?"', '"Who?"'), "What else?": CODE.replace('"none"]', '"other"]'),

@@ -261,7 +261,18 @@ class OtherwiseTest(ResumeCase):
         self.assertEqual(self.model.asked["turn 0"], 1, "what came before is not asked again")
         self.assertEqual(self.model.asked["turn 1"], 2, "it was shown something else")
 
-    def test_a_context_that_has_changed_is_refused(self):  # REC-69
+    def test_a_context_that_has_changed_is_taken_from_its_copy(self):  # REC-69, FLT-33
+        run = self.kill_at(12)
+        with (self.home / "notes.txt").open("a") as notes:
+            notes.write("one more line\n")
+        code, out, err = self.run_to_end("runs", "resume", run)
+        self.assertEqual((code, out), (0, "152\n"), err)
+        self.assertIn("notes.txt has changed since the run began; its stored copy is used", err)
+        code, out, err = self.run_to_end("runs", "replay", run)
+        self.assertEqual(code, 0, out + err)
+
+    def test_a_context_that_has_changed_and_was_not_copied_is_refused(self):  # REC-69, FLT-33
+        self.write("dossier.yml", "store: {copy_limit: 0}\n")
         run = self.kill_at(12)
         before = self.prefix(run)
         self.write("notes.txt", "something else\n" * 9000)
