@@ -1,6 +1,7 @@
 #include "agents/policy/approval.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <cctype>
@@ -34,15 +35,37 @@ bool IsBullet(std::string_view line) {
                      [&](std::string_view bullet) { return line.starts_with(bullet); });
 }
 
+// Finds a line that refuses: a word of refusal stands first, behind markup or a label ("Verdict:"),
+// and a reason may follow. In capitals, words may follow directly; otherwise punctuation or the end
+// of the line must, so that "Rejected input is tested" is talk. Returns the word; "" if none.
+std::string RefusalIn(std::string_view line) {
+  static const re2::RE2 kRefusal(
+      R"(^[^A-Za-z0-9]*(?:\d+[.)][^A-Za-z0-9]*)?(?:)"
+      R"((?:[A-Za-z][A-Za-z _]{0,30}[^A-Za-z0-9:]*:[^A-Za-z0-9]*)?)"
+      R"((?:(REJECTED|NEEDS[ _]CHANGES)\b|)"
+      R"(((?i:rejected|needs[ _-]changes|not[ _-]approved|changes[ _-]requested)))"
+      R"((?:[^A-Za-z0-9_]*$|\s*[^\sA-Za-z0-9_-]|\s+-)))"
+      R"(|(?i:verdict|decision|approval|approved?)[^A-Za-z0-9:]*:[^A-Za-z0-9]*)"
+      R"((?i:(no|false|reject|rejected|refused|denied))\b))",
+      re2::RE2::Latin1);
+  std::string capitals, word, no;
+  re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), kRefusal, &capitals, &word,
+                         &no);
+  return capitals + word + no;
+}
+
 // The verdict words found in a reviewer's output, before they are weighed.
 struct Signs {
   bool rejected = false, needs_changes = false, approved = false, unbound = false;
   bool mismatch = false;
   std::string bullets;  // of stdout
 
+  void ReadRefusal(std::string_view line) {
+    const std::string word = ToLowerAscii(RefusalIn(line));
+    rejected |= word == "rejected";
+    needs_changes |= !word.empty() && word != "rejected";
+  }
   void ReadWord(std::string_view word, std::string_view token) {
-    rejected |= word == "REJECTED";
-    needs_changes |= word == "NEEDS_CHANGES";
     unbound |= word == "APPROVED";
     approved |= word == token;
     mismatch |= IsToken(word) && word != token;
@@ -74,14 +97,22 @@ std::string WithoutColours(std::string_view text) {
   return out;
 }
 
-// Collects all texts of a JSON value, in order.
+// Collects all texts of a JSON value, in order, and each member as a line "name: value".
 void AddTexts(const Json& json, std::vector<std::string>* texts) {
   if (const auto* text = json.if_string()) texts->emplace_back(*text);
   if (const auto* list = json.if_array()) {
     for (const Json& item : *list) AddTexts(item, texts);
   }
   if (const auto* map = json.if_object()) {
-    for (const auto& member : *map) AddTexts(member.value(), texts);
+    for (const auto& member : *map) {
+      const Json& value = member.value();
+      const auto* text = value.if_string();
+      if (text || value.is_bool()) {
+        texts->push_back(fmt::format("{}: {}", std::string_view(member.key()),
+                                     text ? FirstLine(std::string_view(*text)) : ToJson(value)));
+      }
+      AddTexts(value, texts);
+    }
   }
 }
 
@@ -112,6 +143,16 @@ std::vector<std::string> TextsOf(const std::string& out) {
   return texts;
 }
 
+// Returns true if a reviewer that printed `text` would have printed the token alone on a line.
+bool HoldsTokenLine(std::string_view text, std::string_view token) {
+  for (const std::string& one : TextsOf(WithoutColours(text))) {
+    for (const std::string_view line : Split(one, '\n')) {
+      if (Bare(line) == token) return true;
+    }
+  }
+  return false;
+}
+
 // Returns the last letters and digits of `text`: line wrapping and decoration are ignored.
 std::string TailOf(std::string_view text) {
   constexpr std::size_t kTail = 24;
@@ -137,7 +178,9 @@ void ReadText(const std::string& text, const ReviewEvidence& evidence, Signs* si
   for (const std::string_view line : Split(text, '\n')) {
     const std::string_view bare = Bare(line);
     const auto at = static_cast<std::size_t>(line.data() - text.data());
-    if (bare != evidence.token || !IsEcho(text, at, evidence)) {
+    signs->ReadRefusal(line);
+    const bool quoted = line.substr(0, line.find(bare)).find('>') != line.npos;
+    if (!quoted && (bare != evidence.token || !IsEcho(text, at, evidence))) {
       signs->ReadWord(bare, evidence.token);
     }
     if (IsBullet(line) && signs->bullets.size() < kMaxFeedback) {
@@ -157,9 +200,7 @@ Signs ReadSigns(const ReviewEvidence& evidence) {
   }
   // This file is for refusals: any content means that the author has doubts.
   signs.needs_changes |= !TrimSpace(evidence.review_text).empty();
-  for (const std::string_view line : Split(evidence.review_text, '\n')) {
-    signs.rejected |= Bare(line) == "REJECTED";
-  }
+  for (const std::string_view line : Split(evidence.review_text, '\n')) signs.ReadRefusal(line);
   return signs;
 }
 
@@ -218,18 +259,18 @@ Verdict ReadVerdict(const ReviewEvidence& evidence) {
 }
 
 Status CheckTokenLines(std::string_view prompt, std::string_view token) {
-  std::size_t number = 0;
+  std::size_t number = 1;
   for (const std::string_view line : Split(prompt, '\n')) {
+    if (HoldsTokenLine(line, token)) break;
     ++number;
-    // A placeholder's braces do not count as marks.
-    if (Bare(line) != token) continue;
-    return MakeError(ErrorCode::kConfig,
-                     "line {} of the reviewer's prompt holds the approval token alone: a reviewer "
-                     "that repeats its prompt would approve; write words around it, as in "
-                     "`Approval token: {{approval_token}}`",
-                     number);
   }
-  return {};
+  // All of it may be JSON.
+  if (number > Split(prompt, '\n').size() && !HoldsTokenLine(prompt, token)) return {};
+  return MakeError(ErrorCode::kConfig,
+                   "line {} of the reviewer's prompt holds the approval token alone: a reviewer "
+                   "that repeats its prompt would approve; write words around it, as in "
+                   "`Approval token: {{approval_token}}`",
+                   number);
 }
 
 std::string_view VerdictName(Verdict::Kind kind) {

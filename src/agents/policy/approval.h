@@ -7,9 +7,10 @@
 //
 // Only the reviewer's own stdout can approve: files in its worktree may have been written by the
 // engineer's program, which the reviewer tried. Markdown, colours and JSON around a verdict are
-// ignored; a token in an echo of the prompt does not count. A refusal in any form overrides a
-// token: a reviewer who doubts has not approved. Exit status 0 without a verdict is not an approval
-// either.
+// ignored; a token in an echo of the prompt or behind `>` does not count. A refusal in any form
+// overrides a token, also with a reason on its line ("NEEDS_CHANGES: no test") or in JSON
+// ("approved": false): a reviewer who doubts has not approved. Exit status 0 without a verdict is
+// not an approval either.
 //
 // Thread-safety: immutable values, pure functions.
 
@@ -74,8 +75,8 @@ struct Verdict {
 
 Verdict ReadVerdict(const ReviewEvidence& evidence);
 
-// Rejects prompts with a line that is only the token (ignoring markup): a reviewer that repeats its
-// prompt would approve. `token` may be the placeholder. Errors: kConfig, with the line.
+// Rejects prompts with a line that ReadVerdict would take for the token alone: a reviewer that
+// repeats its prompt would approve. `token` may be the placeholder. Errors: kConfig, with the line.
 Status CheckTokenLines(std::string_view prompt, std::string_view token);
 
 // Returns the name used in the run log: "approved", "needs-changes", "rejected",

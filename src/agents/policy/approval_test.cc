@@ -62,7 +62,8 @@ std::vector<Case> Cases() {
        Kind::kApproved},
       {"bold", {.out = "**" + token + "**\n"}, Kind::kApproved},  // FLT-115
       {"backticks", {.out = "`" + token + "`."}, Kind::kApproved},
-      {"a heading and a quote", {.out = "## > " + token + "\n"}, Kind::kApproved},
+      {"a heading", {.out = "## " + token + "\n"}, Kind::kApproved},
+      {"a quotation", {.out = "You said:\n > " + token + "\nI will not."}, Kind::kNone},
       {"colours", {.out = "\x1b[1;32m" + token + "\x1b[0m\n"}, Kind::kApproved},
       {"a title of a terminal", {.out = "\x1b]0;x\a" + token + "\n"}, Kind::kApproved},
       {"JSON", {.out = R"({"result": "Fine.\n)" + token + "\"}"}, Kind::kApproved},
@@ -121,6 +122,33 @@ TEST(ReadVerdictTest, WeighsEveryWayToAnswer) {  // REP-41, A17
   }
 }
 
+TEST(ReadVerdictTest, ARefusalWithAReasonBeatsTheToken) {  // FLT-110
+  const std::string token(kToken);
+  for (const char* line :
+       {"NEEDS_CHANGES: tests are missing", "Verdict: NEEDS_CHANGES", "NEEDS_CHANGES - tests",
+        "**NEEDS_CHANGES**: tests", "- NEEDS_CHANGES: fix it", "2. NEEDS_CHANGES: fix it",
+        "\xE2\x9D\x8C NEEDS_CHANGES", "NEEDS CHANGES", "NEEDS_CHANGES because of x", "rejected",
+        "**Final verdict**: rejected.", "Rejected \xE2\x80\x94 it deletes data", "Verdict: no.",
+        "NOT APPROVED", "> REJECTED: it deletes data", R"({"verdict": "no"})",
+        R"({"approved": false})", R"({"decision": "reject", "why": "x"})",
+        R"({"result": "NEEDS_CHANGES: no test\nmore"})"}) {
+    for (const std::string& out : {line + ("\n" + token), token + "\n" + line + "\n"}) {
+      const auto kind = ReadVerdict({.token = token, .exit_code = 0, .out = out}).kind;
+      EXPECT_TRUE(kind == Kind::kNeedsChanges || kind == Kind::kRejected) << out;
+    }
+  }
+  const std::string beside = R"({"verdict": "no", "token": ")" + token + "\"}";
+  EXPECT_EQ(ReadVerdict({.token = token, .exit_code = 0, .out = beside}).kind,
+            Kind::kNeedsChanges);
+  for (const char* talk : {"Rejected input is tested.", "It is not REJECTED by me.",
+                           "No line needs changes.", "Approved: nothing is missing",
+                           R"({"approved": true, "needs_approval": false})"}) {
+    EXPECT_EQ(ReadVerdict({.token = token, .exit_code = 0, .out = talk + ("\n" + token)}).kind,
+              Kind::kApproved)
+        << talk;
+  }
+}
+
 TEST(ReadVerdictTest, AReviewerThatFailsApprovesNothing) {  // REP-41, A17
   for (Case& c : Cases()) {
     c.evidence.token = kToken;
@@ -149,12 +177,15 @@ TEST(ReadVerdictTest, NoTextWithoutTheTokenApproves) {  // REP-41
 TEST(CheckTokenLinesTest, ATokenAloneOnALineIsRefused) {  // FLT-114
   constexpr std::string_view kPlaceholder = "{approval_token}";
   for (const char* prompt :
-       {"a\n{approval_token}\n", "a\n  **{approval_token}**", "a\n- `{approval_token}`"}) {
+       {"a\n{approval_token}\n", "a\n  **{approval_token}**", "a\n- `{approval_token}`",
+        "a\n{\"a\": \"{approval_token}\"}\nend", "a\n[[\"x\\n{approval_token}\"]]",
+        "a\n\x1b[1m{approval_token}\x1b[0m"}) {
     const Status checked = CheckTokenLines(prompt, kPlaceholder);
     ASSERT_FALSE(checked) << prompt;
     EXPECT_EQ(checked.error().code, ErrorCode::kConfig);
     EXPECT_NE(checked.error().message.find("line 2"), std::string::npos);
   }
+  EXPECT_FALSE(CheckTokenLines("{\"a\":\n\"{approval_token}\"\n}", kPlaceholder));
   EXPECT_TRUE(CheckTokenLines("Approval token: {approval_token}\n", kPlaceholder));
 }
 

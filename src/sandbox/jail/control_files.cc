@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -72,11 +71,6 @@ UniqueFd OpenFolder(int at, const std::string& path, int flags) {
 }
 
 UniqueFd OpenRoot(const std::string& path) { return OpenFolder(AT_FDCWD, path, O_PATH); }
-
-std::string RealPath(const std::string& path) {
-  char real[PATH_MAX];
-  return realpath(path.c_str(), real) != nullptr ? std::string(real) : std::string();
-}
 
 struct CloseList {
   void operator()(DIR* list) const { closedir(list); }
@@ -171,7 +165,7 @@ struct ControlFiles::Visit {
 ControlFiles ControlFiles::Find(const std::vector<Path>& folders) {
   ControlFiles files;
   for (const Path& folder : folders) {
-    const std::string real = RealPath(folder.host);
+    const std::string real = Canonical(folder.host);
     if (real.empty() || LiesInControlFile(real)) continue;
     // A link in its path is resolved in the jail as well.
     files.folders_.push_back({real, folder.inside == folder.host ? real : folder.inside});

@@ -16,6 +16,7 @@
 namespace dossier::sandbox {
 namespace {
 
+using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -293,6 +294,10 @@ TEST_F(JailControlFilesTest, WithoutNamespacesTheReportSaysWhatIsOpen) {  // FLT
               UnorderedElementsAre("file names visible",
                                    "modes and times of the user's files can be changed"));
   Write(".git/config");
+  const std::string argv[] = {"true"};
+  EXPECT_THAT(RunJailed(spec_, argv),
+              FailsWith(ErrorCode::kUnavailable, ".git can be changed"));
+  spec_.mode = IsolationMode::kDegraded;
   EXPECT_THAT(Shell("true").report.gaps, Contains(kOpen));
 }
 

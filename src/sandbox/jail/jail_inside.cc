@@ -371,6 +371,7 @@ class Inside {
     return std::string();
   }
 
+  // Without namespaces nothing protects control files that are there.
   Status CheckNamedLayers() const {
     for (const std::string& name : spec_.required_layers) {
       if (report_.Applied(name)) continue;
@@ -378,7 +379,12 @@ class Inside {
       return MakeError(ErrorCode::kUnavailable, "sandbox: {} is required and not applied ({})",
                        name, layer != nullptr ? layer->reason : "no such layer");
     }
-    return {};
+    const auto& found = plan_.control_files.found();
+    if (Walled() || found.empty() || spec_.mode == IsolationMode::kDegraded) return {};
+    return MakeError(ErrorCode::kUnavailable,
+                     "sandbox: namespaces is required and not applied ({}): without it {} can be "
+                     "changed",
+                     report_.Find("namespaces")->reason, found.front().host);
   }
 
   // If mounts are at their host paths, a path below one is too.

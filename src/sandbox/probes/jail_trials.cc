@@ -340,18 +340,28 @@ Result<std::string> TryAsUser(const std::function<std::string()>& attempt) {
 class Trials {
  public:
   Trials(IsolationMode mode, const CancelToken& cancel, JailGround ground)
-      : mode_(mode), io_{.cancel = cancel}, ground_(std::move(ground)) {}
+      : mode_(mode),
+        io_{.cancel = cancel},
+        ground_(std::move(ground)),
+        others_(chown(ground_.home().c_str(), kUnprivilegedUid, kUnprivilegedGid) == 0 &&
+                chown(ground_.home().c_str(), geteuid(), getegid()) == 0) {}
 
-  Result<JailTrial> Run(const JailKind& kind, Who as, Who owner) {
-    DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, MakeProject(owner));
+  Result<JailTrial> Run(const JailKind& kind, Who as, Who owner, JailTrial::Walls walls) {
     JailTrial trial{.kind = kind.name,
                     .as = std::string(WhoName(as)),
-                    .folder_of = std::string(WhoName(owner))};
+                    .folder_of = std::string(WhoName(owner)),
+                    .walls = walls};
+    if (geteuid() == 0 && !others_ && (as == Who::kUser || owner == Who::kUser)) {
+      trial.not_run = "there is no other user in this user namespace";
+      return trial;
+    }
+    DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, MakeProject(owner));
     const auto chosen = [&](const JailAttempt& attempt) { return TriedIn(kind, attempt); };
     for (const JailAttempt& attempt : kJailAttempts) trial.tried += chosen(attempt) ? 1 : 0;
     DOSSIER_ASSIGN_OR_RETURN(JailSpec spec, kind.spec(folder.path()));
     spec.limits.wall = Millis(60'000);
     spec.mode = mode_;
+    if (walls == JailTrial::Walls::kNoNamespaces) spec.disabled_layers = {"namespaces"};
     const std::vector<std::string> argv = ground_.Program(chosen);
     const auto attempt = [&] { return Try(spec, argv, io_); };
     Result<std::string> lines = AttemptAs(as, attempt);
@@ -378,6 +388,7 @@ class Trials {
   IsolationMode mode_;
   Io io_;
   JailGround ground_;
+  bool others_;  // files can be given to another user
 };
 
 }  // namespace
@@ -389,11 +400,13 @@ Result<std::vector<JailTrial>> RunJailTrials(IsolationMode mode,
   Trials trials(mode, cancel, std::move(ground));
   const bool root = geteuid() == 0;
   std::vector<JailTrial> results;
-  for (const JailKind& kind : AllKinds(others)) {
-    for (const Who as : {Who::kRoot, Who::kUser}) {
-      for (const Who owner : {Who::kRoot, Who::kUser}) {
+  using Walls = JailTrial::Walls;
+  for (const Walls walls : {Walls::kAll, Walls::kNoNamespaces}) {
+    for (const JailKind& kind : AllKinds(others)) {
+      for (const auto& [as, owner] : {std::pair(Who::kRoot, Who::kRoot), {Who::kRoot, Who::kUser},
+                                     {Who::kUser, Who::kRoot}, {Who::kUser, Who::kUser}}) {
         if (!root && (as == Who::kRoot || owner == Who::kRoot)) continue;
-        DOSSIER_ASSIGN_OR_RETURN(JailTrial trial, trials.Run(kind, as, owner));
+        DOSSIER_ASSIGN_OR_RETURN(JailTrial trial, trials.Run(kind, as, owner, walls));
         results.push_back(std::move(trial));
       }
     }
@@ -402,13 +415,13 @@ Result<std::vector<JailTrial>> RunJailTrials(IsolationMode mode,
 }
 
 std::string TrialTable(const std::vector<JailTrial>& trials) {
-  constexpr std::string_view kForm = "{:<24}  {:<4}  {:<9}  {}\n";
-  std::string text = fmt::format(kForm, "behind", "as", "folder of", "refused");
+  constexpr std::string_view kForm = "{:<24}  {:<4}  {:<9}  {:<13}  {}\n";
+  std::string text = fmt::format(kForm, "behind", "as", "folder of", "layers", "refused");
   for (const JailTrial& trial : trials) {
     const std::size_t refused =
         static_cast<std::size_t>(trial.tried) -
         std::min(trial.worked.size(), static_cast<std::size_t>(trial.tried));
-    text += fmt::format(kForm, trial.kind, trial.as, trial.folder_of,
+    text += fmt::format(kForm, trial.kind, trial.as, trial.folder_of, trial.LayersText(),
                         trial.not_run.empty() ? fmt::format("{} of {}", refused, trial.tried)
                                               : "nothing ran: " + trial.not_run);
     for (const std::string& id : trial.worked) text += fmt::format("  worked: {}\n", id);
@@ -423,6 +436,7 @@ Json TrialsJson(const std::vector<JailTrial>& trials) {
     JsonObject entry{{"kind", trial.kind},
                      {"as", trial.as},
                      {"folder_of", trial.folder_of},
+                     {"layers", trial.LayersText()},
                      {"tried", trial.tried},
                      {"worked", std::move(worked)}};
     if (!trial.not_run.empty()) entry["not_run"] = trial.not_run;

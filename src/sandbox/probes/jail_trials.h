@@ -6,13 +6,15 @@
 // Each attempt is a Python expression, evaluated by a program in the jail; it worked if it raises
 // nothing and is true. Effects that a kind of jail is meant to allow (the network, a writable
 // folder) are not tried there. If started as root, each kind is tried as root and as a plain user,
-// with a folder of root's and one of the user's; otherwise as the calling user.
+// with a folder of root's and one of the user's; otherwise as the calling user. All of it is tried
+// twice: with every layer that this machine has, and without namespaces.
 //
 // Thread-safety: RunJailTrials forks; only one call at a time.
 
 #ifndef DOSSIER_SANDBOX_PROBES_JAIL_TRIALS_H_
 #define DOSSIER_SANDBOX_PROBES_JAIL_TRIALS_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -54,10 +56,13 @@ class JailGround {
 struct JailTrial {
   std::string kind;           // "jail, --write"
   std::string as, folder_of;  // "root", "user"
+  // kAll: every layer that this machine has. kNoNamespaces: as where these are forbidden.
+  enum class Walls : std::uint8_t { kAll, kNoNamespaces } walls = Walls::kAll;
   int tried = 0;
   std::vector<std::string> worked;  // ids
   std::string not_run;              // why no program could start; then nothing was tried
   bool refused() const { return worked.empty(); }
+  std::string_view LayersText() const { return walls == Walls::kAll ? "all" : "no namespaces"; }
 };
 
 // A kind of jail around a program in a project's folder, which contains a `.git` and a folder

@@ -53,6 +53,7 @@ class BlockRunner {
   void HandleOutput(Message message);
   void CheckTime(Steady now);
   Steady SilentUntil() const;
+  void CountCalls();
   Steady KillTime() const;
   void CountWork(Steady now, Millis cpu, ProcessUsage::State state);
   void Watch(Steady now);
@@ -66,6 +67,8 @@ class BlockRunner {
   bool ended_ = false;
   std::uint64_t run_id_ = 0;
   Steady start_, last_activity_, next_watch_;
+  std::optional<Steady> call_open_;     // since then; unset: no call is open
+  Steady::duration in_calls_{0};        // time in which a call was open, as far as counted
   Millis cpu_start_{0};
   Steady active_{}, watched_{};  // of the silence that `worked_` belongs to; the newest watch
   Millis worked_{0};             // of that silence; where only idle time counts
@@ -80,6 +83,7 @@ BlockOutcome BlockRunner::Run() {
   if (task_.records) {
     for (const CallRecord& record : *task_.records) recorded_[record.key].push_back(&record);
   }
+  worker_.Resume();
   worker_.bridge().EndBlock("");
   worker_.bridge().BeginBlock(task_.most_record_bytes);
   start_ = last_activity_ = steady_clock::now();
@@ -92,6 +96,9 @@ BlockOutcome BlockRunner::Run() {
   while (!ended_) Step();
   outcome_.records = worker_.bridge().EndBlock("the block has ended");
   outcome_.wall = duration_cast<Millis>(steady_clock::now() - start_);
+  // Threads that the code has left must not work while a model is awaited.
+  const auto usage = ReadProcessUsage(worker_.pid());
+  if (outcome_.end == BlockEnd::kDone && usage && usage->threads > kOwnThreads) worker_.Hold();
   return std::move(outcome_);
 }
 
@@ -108,6 +115,7 @@ void BlockRunner::Step() {
   ReadMessages();
   if (ended_) return;
   if (!worker_.bridge().Flush(worker_.fd())) return End(BlockEnd::kDied, "");
+  CountCalls();
   const Steady now = steady_clock::now();
   CheckTime(now);
   if (!ended_) Wait();
@@ -182,7 +190,9 @@ void BlockRunner::Handle(Message message) {
 }
 
 void BlockRunner::HandleCall(Message message) {
+  CountCalls();
   last_activity_ = steady_clock::now();
+  if (!call_open_) call_open_ = last_activity_;
   if (worker_.bridge().open_calls() >= kMaxOpenCalls) {
     worker_.Kill();
     return End(BlockEnd::kProtocol, "bridge: more calls than its credit");
@@ -277,7 +287,19 @@ Clock::Steady BlockRunner::KillTime() const {
   return std::min(kill, std::max(halfway, *first_interrupt_));
 }
 
+// Adds the time of the calls that were open until the last reply.
+void BlockRunner::CountCalls() {
+  if (!call_open_ || worker_.bridge().open_calls() > 0) return;
+  in_calls_ += std::max(worker_.bridge().last_reply() - *call_open_, Steady::duration(0));
+  call_open_.reset();
+}
+
+// Where all time counts, only that of open calls does not: a call that is answered at once must not
+// give the block its whole time again.
 Clock::Steady BlockRunner::SilentUntil() const {
+  if (task_.spec->limits.counts == Limits::Counts::kWall) {
+    return start_ + task_.spec->limits.silence + in_calls_;
+  }
   const Steady active = std::max(last_activity_, worker_.bridge().last_reply());
   const Millis worked = active == active_ ? worked_ : Millis(0);
   return active + task_.spec->limits.silence + worked;

@@ -5,10 +5,13 @@
 //   BlockOutcome outcome = RunInWorker(worker, task);
 //   if (outcome.end == BlockEnd::kDied) …replace the worker…
 //
-// Enforces the deadlines: silence, which every call and reply restarts and which pauses while a
-// call is open; CPU of all threads; the run's own deadline; cancellation. At each it interrupts,
-// repeats that every 200 ms, and sends SIGKILL after the grace. Checks memory and threads every 50
-// ms. Thread-safety: blocks the caller; BlockControl may be used from any thread.
+// Enforces the deadlines: silence, which pauses while a call is open and, where only idle time
+// counts, begins again with every call and reply; CPU of all threads; the run's own deadline;
+// cancellation. At each it interrupts, repeats that every 200 ms, and sends SIGKILL after the
+// grace. Checks memory and threads every 50 ms. Threads that are left at the end do not run until
+// the next block or request.
+//
+// Thread-safety: blocks the caller; BlockControl may be used from any thread.
 
 #ifndef DOSSIER_SANDBOX_SESSION_HOST_BLOCK_H_
 #define DOSSIER_SANDBOX_SESSION_HOST_BLOCK_H_

@@ -137,10 +137,12 @@ std::string StopSentence(InterruptReason reason, const BlockOutcome& outcome, co
   switch (reason) {
     case InterruptReason::kSilence:
       return fmt::format(
-          "Block stopped after {} without {}a sub-call{}. Do less in one block and keep what is "
-          "done "
-          "in variables; the user may allow more with --cell-time.",
-          seconds(limits.silence), limits.counts == Limits::Counts::kIdle ? "work or " : "", where);
+          "Block stopped after {} {}{}. Do less in one block and keep what is done in variables; "
+          "the user may allow more with --cell-time.",
+          seconds(limits.silence),
+          limits.counts == Limits::Counts::kIdle ? "without work or a sub-call"
+                                                 : "outside of sub-calls",
+          where);
     case InterruptReason::kCpu:
       return fmt::format(
           "Block stopped after {} of CPU time{}. Do less in one block and keep what is done in "

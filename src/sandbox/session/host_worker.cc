@@ -155,6 +155,7 @@ Status HostWorker::ReceiveOpened(const CancelToken& cancel) {
 
 HostWorker::~HostWorker() {
   if (forked_.pid == 0) return;
+  Resume();
   bridge_->EndBlock("the session was closed");
   bridge_->Send({.type = MessageType::kClose, .json = {{"grace_ms", kCloseGrace.count()}}},
                 Urgency::kUrgent);
@@ -174,7 +175,20 @@ void HostWorker::Kill() {
   syscall(SYS_pidfd_send_signal, forked_.handle.get(), SIGKILL, nullptr, 0);
 }
 
+void HostWorker::Hold() {
+  if (std::exchange(held_, true)) return;
+  syscall(SYS_pidfd_send_signal, forked_.handle.get(), SIGSTOP, nullptr, 0);
+}
+
+bool HostWorker::Resume() {
+  if (!std::exchange(held_, false)) return false;
+  syscall(SYS_pidfd_send_signal, forked_.handle.get(), SIGCONT, nullptr, 0);
+  return true;
+}
+
 Result<Message> HostWorker::Request(Message message, Millis timeout, const CancelToken& cancel) {
+  const auto hold = [this](const HostWorker*) { Hold(); };
+  const std::unique_ptr<HostWorker, decltype(hold)> again(Resume() ? this : nullptr, hold);
   const CancelFd stop(cancel);
   const std::uint64_t id = bridge_->Send(std::move(message));
   const auto end = std::chrono::steady_clock::now() + timeout;

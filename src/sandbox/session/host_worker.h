@@ -197,6 +197,10 @@ class HostWorker {
   // kCancelled.
   Result<Message> Request(Message message, Millis timeout, const CancelToken& cancel = {});
   void Kill();
+  // Stops the process with all its threads until Resume; nothing happens if it is stopped already.
+  void Hold();
+  // Returns true if it was stopped.
+  bool Resume();
   // Waits up to a second for the process to be reaped, then returns how it ended.
   std::string DeathReason();
   // Orders, once, the process of the next session. Call it when this worker has work to do: a fork
@@ -222,6 +226,7 @@ class HostWorker {
   std::uint64_t base_bytes_ = 0;
   std::optional<int> status_;
   bool next_ordered_ = false;
+  bool held_ = false;
 };
 
 }  // namespace dossier::sandbox

@@ -89,7 +89,36 @@ TEST_F(SessionLimitsTest, AnEndlessQueryOfAThreadIsStoppedAndTheVariablesAreKept
   EXPECT_EQ(Output(*session, "thread.join(5)\nprint(kept, thread.is_alive())"), "41 False\n");
 }
 
-TEST_F(SessionLimitsTest, CallsMoveTheDeadlineAndSilenceBehindThemDoesNot) {  // SBX-41, SBX-A5
+// FLT-90. The clock of the test is the number of calls: one each 50 ms.
+TEST_F(SessionLimitsTest, CallsThatAreAnsweredAtOnceDoNotMoveTheDeadline) {  // SBX-41
+  auto session = Open(Short(Millis(400)));
+  ASSERT_TRUE(session);
+  handler_ = AnsweringHandler(
+      [](const BridgeCall&, const std::shared_ptr<BridgeReply>& reply) { reply->Ok("done"); });
+  const BlockResult result = Run(*session,
+                                 "import time, _dossier\nfor i in range(100):\n"
+                                 "    time.sleep(0.05)\n    _dossier.call('count', {})");
+  EXPECT_EQ(result.status, BlockStatus::kInterrupted);
+  EXPECT_LT(handler_.calls, 9);
+  EXPECT_THAT(result.stopped, HasSubstr("400 ms"));
+}
+
+TEST_F(SessionLimitsTest, ThreadsThatABlockLeavesDoNotRunUntilTheNext) {  // FLT-90
+  auto session = Open(SessionSpec());
+  ASSERT_TRUE(session);
+  Run(*session,
+      "import threading, time\ncount = 0\n"
+      "def spin():\n    global count\n    while True: count += 1\n"
+      "threading.Thread(target=spin, daemon=True).start()\ntime.sleep(0.05)");
+  const auto get = [&] { return std::stoll(*session->Get("count", 100)); };
+  EXPECT_EQ(Output(*session, "begun = time.process_time()\nprint(count > 0)"), "True\n");
+  std::this_thread::sleep_for(Millis(1000));
+  EXPECT_EQ(Output(*session, "print(time.process_time() - begun < 0.5)"), "True\n");
+  EXPECT_GT(get(), 0);
+  EXPECT_TRUE(session->Check("1"));
+}
+
+TEST_F(SessionLimitsTest, TheTimeOfOpenCallsDoesNotCount) {  // SBX-41, SBX-A5
   auto session = Open(Short(Millis(400)));
   ASSERT_TRUE(session);
   std::vector<std::thread> threads;

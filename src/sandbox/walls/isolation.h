@@ -105,9 +105,9 @@ struct Layer {
 };
 
 struct Limits {
-  Millis silence{60'000};  // of a block without bridge activity
-  // The time that counts as silence: all time without bridge activity (kWall), or only time when
-  // the block's main thread does not run (kIdle).
+  Millis silence{60'000};  // of a block
+  // The time that counts as silence: all time but that of open calls (kWall), or only time since
+  // the last bridge activity in which the block's main thread does not run (kIdle).
   enum class Counts { kWall, kIdle } counts = Counts::kWall;
   Millis cpu{120'000};                // per block, all threads
   Millis grace{2'000};                // from the first interrupt to SIGKILL
