@@ -128,7 +128,8 @@ struct ChatRig : BlockSource, ChatTool, ChatEvents {
                           .wire = [](const model::Request&) { return "wire"; }};
                     },
                     .context = this,
-                    .tool = agent ? this : nullptr,
+                    .tools = agent ? std::vector<const ChatTool*>{this}
+                                   : std::vector<const ChatTool*>(),
                     .confirm = confirm,
                     .memory = memory,
                     .journal = journal,

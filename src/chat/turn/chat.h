@@ -159,7 +159,7 @@ struct ChatParts {
   const ConversationStore* store = nullptr;  // null: stateless turns only
   driver::OpenModel open_model;
   BlockSource* context = nullptr;
-  const ChatTool* tool = nullptr;                 // for agent mode; null: off
+  std::vector<const ChatTool*> tools;             // for agent mode; empty: off
   std::function<Consent(const Judged&)> confirm;  // may be empty
   driver::MemoryUse memory;
   // Returns the limits of a turn; called before each turn that is sent. Empty: no limits.

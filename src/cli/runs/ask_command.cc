@@ -197,7 +197,12 @@ class Asking {
     DOSSIER_ASSIGN_OR_RETURN(const ModelFlags model_flags, ChooseModel(above));
     DOSSIER_ASSIGN_OR_RETURN(
         std::vector<ask::Tool> tools,
-        ReadAskTools(arguments_, IsCompared() ? ToolCallRule::kRefused : ToolCallRule::kMade));
+        ReadAskTools(arguments_,
+                     {.use = IsCompared() || arguments_.sends_nothing() ? ServerUse::kLookedAt
+                                                                        : ServerUse::kCalled,
+                      .network = Reach(),
+                      .say = [this](std::string_view line) { Say(line); }},
+                     config_, cancel_));
     DOSSIER_ASSIGN_OR_RETURN(const auto child_tools, ChildToolsOf(arguments_, tools));
     ask::EngineOptions options;
     options.pool_options = sandbox.pool;
