@@ -128,12 +128,11 @@ struct ChatRig : BlockSource, ChatTool, ChatEvents {
                           .wire = [](const model::Request&) { return "wire"; }};
                     },
                     .context = this,
-                    .tools = agent ? std::vector<const ChatTool*>{this}
-                                   : std::vector<const ChatTool*>(),
                     .confirm = confirm,
                     .memory = memory,
                     .journal = journal,
                     .content_folder = content_folder()};
+    if (agent) parts.tools = {this};
     return Chat(parts).Send(request, *this, cancel.token());
   }
 

@@ -1,4 +1,5 @@
-// The tools of agent mode. The built-in one runs a command without a shell, under a policy, in a jail.
+// The tools of agent mode. The built-in one runs a command without a shell, under a policy, in a
+// jail.
 //
 //   CommandTool tool(policy, jail, environment, {});
 //   const Judged judged = tool.Judge(call);          // may it run?

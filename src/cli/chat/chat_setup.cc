@@ -334,13 +334,17 @@ Status ChatSetup::MakeCommandTool() {
 
 Status ChatSetup::MakeServerTools() {
   const bool sends = !arguments_.dry_run && !arguments_.explain_context;
-  DOSSIER_ASSIGN_OR_RETURN(
-      auto found, ServerTools({.names = arguments_.servers,
-                               .use = sends ? ServerUse::kCalled : ServerUse::kLookedAt,
-                               .network = global_.offline ? Network::kNone : Network::kAny,
-                               .say = say_},
-                              config_, cancel_));
+  DOSSIER_ASSIGN_OR_RETURN(auto found,
+                           ServerTools({.names = arguments_.servers,
+                                        .use = sends ? ServerUse::kCalled : ServerUse::kLookedAt,
+                                        .network = global_.offline ? Network::kNone : Network::kAny,
+                                        .say = say_},
+                                       config_, cancel_));
   DOSSIER_RETURN_IF_ERROR(ask::CheckToolNames(found));
+  const std::string own = tools_.empty() ? "" : tools_.front()->Spec().name;
+  if (std::ranges::find(found, own, &ask::Tool::name) != found.end()) {
+    return MakeError(ErrorCode::kConfig, "--mcp: {} is the name of the model's commands", own);
+  }
   const auto most = static_cast<std::uint64_t>(config_.dynamic_commands.max_output);
   for (ask::Tool& tool : found) {
     tools_.push_back(std::make_unique<ServerTool>(std::move(tool), most));

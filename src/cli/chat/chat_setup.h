@@ -171,7 +171,7 @@ class ChatSetup {
   PreparedContext prepared_;
   std::unique_ptr<chat::CommandContext> context_;
   Attachments attached_;
-  std::unique_ptr<chat::TextContext> texts_;  // over context_, if there are texts
+  std::unique_ptr<chat::TextContext> texts_;            // over context_, if there are texts
   std::vector<std::unique_ptr<chat::ChatTool>> tools_;  // of agent mode
   std::optional<model::FoundSchema> schema_;
   PromptMemory memory_;

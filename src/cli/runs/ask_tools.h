@@ -25,8 +25,8 @@
 namespace dossier::cli {
 
 // Reads the tools of --tools and of --mcp (`servers` without names). With kLookedAt, a call is an
-// error to the code, and nothing is started. Errors: kNotFound; kConfig, with everything that is wrong in the file, or with
-// names that are there twice; those of ServerTools.
+// error to the code, and nothing is started. Errors: kNotFound; kConfig, with everything that is
+// wrong in the file, or with names that are there twice; those of ServerTools.
 Result<std::vector<ask::Tool>> ReadAskTools(const AskArguments& arguments, WantedServers servers,
                                             const config::Config& config,
                                             const CancelToken& cancel);

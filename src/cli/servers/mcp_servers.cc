@@ -29,8 +29,7 @@ Result<Opened> Open(const ServersArguments& given, Context& context) {
   out.state = config.user.state;
   DOSSIER_ASSIGN_OR_RETURN(out.spec, mcp::FindServerSpec(config, given.name));
   const Network network = context.flags.offline ? Network::kNone : Network::kAny;
-  DOSSIER_ASSIGN_OR_RETURN(out.client,
-                           mcp::ToolServer::Connect(out.spec, network, context.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(out.client, mcp::ToolServer::Connect(out.spec, network, context.cancel));
   DOSSIER_ASSIGN_OR_RETURN(out.tools, out.client->Tools(context.cancel));
   return out;
 }

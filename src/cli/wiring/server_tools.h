@@ -41,8 +41,7 @@ void AddServersFlag(Flags flags, std::vector<std::string>* to);
 // message of a failed call begins with "ToolError: ". Errors: kNotFound (no such server), kRefused
 // (other tools than the trusted ones), kConfig (none may be used), those of starting a server.
 Result<std::vector<ask::Tool>> ServerTools(const WantedServers& wanted,
-                                           const config::Config& config,
-                                           const CancelToken& cancel);
+                                           const config::Config& config, const CancelToken& cancel);
 
 // Returns the beginning of a tool's description, on one line.
 std::string ToolDescription(const Json& tool);

@@ -34,6 +34,7 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t kMostAnswer = 10u << 20;  // bytes of one line
 constexpr Millis kProbe{5'000};                 // for a server that ignores discover
+constexpr Millis kRefusal{1'000};               // for telling a server what it gets no answer to
 constexpr std::size_t kMostPages = 100;
 constexpr std::uint64_t kMostTrustBytes = 16u << 20;
 constexpr std::size_t kMostSaid = 2'000;  // characters of what a server says of a failure
@@ -153,36 +154,36 @@ class Client : public ToolServer {
                 spec_.timeout, cancel));
     version_ = TextAt(hello, "protocolVersion");
     if (!IsHandshakeVersion(version_)) return Broken("it speaks no revision that is known here");
-    return Notify("notifications/initialized", {}, spec_.timeout, cancel);
+    return Send(NotificationText("notifications/initialized", {}), spec_.timeout, cancel);
   }
 
   // Returns the whole answer, including an error answer.
   virtual Result<Json> Exchange(std::string_view method, JsonObject params, Millis limit,
                                 const CancelToken& cancel) = 0;
-  virtual Status Notify(std::string_view method, JsonObject params, Millis limit,
-                        const CancelToken& cancel) = 0;
+  // Sends a message that gets no answer.
+  virtual Status Send(const std::string& text, Millis limit, const CancelToken& cancel) = 0;
 
   std::string MessageText(std::int64_t id, std::string_view method, JsonObject params) const {
     if (era_ == Era::kModern) {
       params["_meta"] =
           JsonObject{{kMetaVersion, kModernVersion}, {kMetaCapabilities, JsonObject()}};
     }
-    return ToJson(Json(
-        JsonObject{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}));
+    return ToJson(
+        Json(JsonObject{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}));
   }
 
-  // Returns the answer to a request of the server: this client takes none.
-  static std::string RefusalText(const RpcMessage& request) {
-    return ErrorText(request.id, {kMethodNotFound, "this client takes no requests"});
+  void Refuse(const RpcMessage& request) {
+    (void)Send(ErrorText(request.id, {kMethodNotFound, "this client takes no requests"}), kRefusal,
+               {});
   }
 
   Error TooLong() const {
-    return {ErrorCode::kTooLong, fmt::format("{}: an answer has more than {}", spec_.name,
-                                             FormatSize(kMostAnswer))};
+    return {ErrorCode::kTooLong,
+            fmt::format("{}: an answer has more than {}", spec_.name, FormatSize(kMostAnswer))};
   }
   Error Late(std::string_view method, Millis limit) const {
-    return {ErrorCode::kTimeout, fmt::format("{}: no answer to {} within {} ms", spec_.name, method,
-                                             limit.count())};
+    return {ErrorCode::kTimeout,
+            fmt::format("{}: no answer to {} within {} ms", spec_.name, method, limit.count())};
   }
 
   const ServerSpec spec_;
@@ -195,10 +196,9 @@ class Client : public ToolServer {
     DOSSIER_ASSIGN_OR_RETURN(const Json answer, Exchange(method, std::move(params), limit, cancel));
     if (const Json* result = Find(answer, "result")) return *result;
     const Json* error = Find(answer, "error");
-    return Broken(fmt::format("{}: {}", method,
-                              error ? Shortened(TextAt(*error, "message")) : "no result"));
+    return Broken(
+        fmt::format("{}: {}", method, error ? Shortened(TextAt(*error, "message")) : "no result"));
   }
-
 };
 
 class JailedClient final : public Client {
@@ -280,10 +280,7 @@ class JailedClient final : public Client {
     const RpcMessages read = ReadMessages(line);
     if (!read.list[0]) return;
     const RpcMessage& message = *read.list[0];
-    if (message.kind == RpcMessage::Kind::kRequest) {
-      (void)Write(RefusalText(message) + "\n", steady_clock::now() + Millis(100), {});
-      return;
-    }
+    if (message.kind == RpcMessage::Kind::kRequest) return Refuse(message);
     if (message.kind != RpcMessage::Kind::kResponse || !message.id.is_int64()) return;
     auto value = ParseJson(line, 200);
     const std::lock_guard lock(mutex_);
@@ -293,14 +290,15 @@ class JailedClient final : public Client {
   }
 
   // Writes a whole line: requests and refusals of several threads share one pipe.
-  Status Write(const std::string& line, steady_clock::time_point until, const CancelToken& cancel) {
+  Status Send(const std::string& text, Millis limit, const CancelToken& cancel) override {
+    const auto until = steady_clock::now() + limit;
     std::unique_lock lock(writing_, std::defer_lock);
     while (!lock.try_lock_for(Millis(50))) {
       if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
       if (steady_clock::now() >= until) return MakeError(ErrorCode::kTimeout, "it reads nothing");
     }
     if (!to_server_.valid()) return MakeError(ErrorCode::kDied, "it has ended");
-    return WriteWithin(to_server_.get(), line, until, cancel);
+    return WriteWithin(to_server_.get(), text + "\n", until, cancel);
   }
 
   Result<Json> Exchange(std::string_view method, JsonObject params, Millis limit,
@@ -310,7 +308,7 @@ class JailedClient final : public Client {
     const std::int64_t id = ++last_id_;
     answers_[id];
     lock.unlock();
-    const Status put = Write(MessageText(id, method, std::move(params)) + "\n", until, cancel);
+    const Status put = Send(MessageText(id, method, std::move(params)), limit, cancel);
     const std::uint64_t wake = cancel.OnCancel([this] {
       const std::lock_guard guard(mutex_);
       changed_.notify_all();
@@ -327,16 +325,11 @@ class JailedClient final : public Client {
     cancel.Forget(wake);
     if (answer) return *std::move(answer);
     if (ended) return tl::unexpected(*ended);
-    if (put) (void)Notify("notifications/cancelled", {{"requestId", id}}, Millis(100), {});
+    const std::string over = NotificationText("notifications/cancelled", {{"requestId", id}});
+    if (put) (void)Send(over, kRefusal, {});
     if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
     if (!put) return Broken(put.error().message);
     return tl::unexpected(Late(method, limit));
-  }
-
-  Status Notify(std::string_view method, JsonObject params, Millis limit,
-                const CancelToken& cancel) override {
-    return Write(NotificationText(method, std::move(params)) + "\n", steady_clock::now() + limit,
-                 cancel);
   }
 
   std::timed_mutex writing_;
@@ -408,14 +401,8 @@ class WebClient final : public Client {
     return tl::unexpected(std::move(error));
   }
 
-  Status Notify(std::string_view method, JsonObject params, Millis limit,
-                const CancelToken& cancel) override {
-    return Post(NotificationText(method, std::move(params)), limit, cancel);
-  }
-
-  // Sends what gets no answer.
-  Status Post(std::string text, Millis limit, const CancelToken& cancel) {
-    DOSSIER_RETURN_IF_ERROR(AskHttp(*loop_, CallOf(std::move(text), limit), kMostAnswer, cancel));
+  Status Send(const std::string& text, Millis limit, const CancelToken& cancel) override {
+    DOSSIER_RETURN_IF_ERROR(AskHttp(*loop_, CallOf(text, limit), kMostAnswer, cancel));
     return {};
   }
 
@@ -470,10 +457,11 @@ class WebClient final : public Client {
     if (!read.list[0]) return {};
     const RpcMessage& message = *read.list[0];
     if (message.kind == RpcMessage::Kind::kRequest) {
-      (void)Post(RefusalText(message), Millis(2'000), {});
+      Refuse(message);
       return {};
     }
-    const bool ours = message.id.is_null() || (message.id.is_int64() && message.id.get_int64() == id);
+    const bool ours =
+        message.id.is_null() || (message.id.is_int64() && message.id.get_int64() == id);
     if (message.kind != RpcMessage::Kind::kResponse || !ours) return {};
     auto value = ParseJson(text, 200);
     return value ? std::optional<Json>(std::move(*value)) : std::nullopt;
@@ -580,8 +568,7 @@ Result<ServerSpec> FindServerSpec(const config::Config& config, const std::strin
   return MakeError(ErrorCode::kNotFound, "mcp_servers has no {}{}", name, DidYouMean(name, names));
 }
 
-Result<std::unique_ptr<ToolServer>> ToolServer::Connect(const ServerSpec& spec,
-                                                        Network network,
+Result<std::unique_ptr<ToolServer>> ToolServer::Connect(const ServerSpec& spec, Network network,
                                                         const CancelToken& cancel) {
   if (spec.url.empty()) {
     ServerSpec within = spec;
@@ -599,13 +586,21 @@ Result<std::unique_ptr<ToolServer>> ToolServer::Connect(const ServerSpec& spec,
   return client;
 }
 
-Status CheckTrusted(const std::string& folder, const ServerSpec& spec, const JsonArray& tools) {
+Result<JsonArray> TrustedTools(const std::string& folder, const ServerSpec& spec) {
   DOSSIER_ASSIGN_OR_RETURN(const JsonObject all, ReadTrusted(folder));
   const Json* known = Find(all, spec.name);
-  std::map<std::string, std::string> before;
-  if (known && known->is_array()) before = HashesOf(known->get_array());
-  const auto now = HashesOf(tools);
-  if (known && before == now) return {};
+  if (known && known->is_array()) return known->get_array();
+  return MakeError(
+      ErrorCode::kRefused,
+      "the tools of {} are not trusted yet; look at them (dossier mcp servers show {}) "
+      "and run: dossier mcp servers trust {}",
+      spec.name, spec.name, spec.name);
+}
+
+Status CheckTrusted(const std::string& folder, const ServerSpec& spec, const JsonArray& tools) {
+  DOSSIER_ASSIGN_OR_RETURN(const JsonArray known, TrustedTools(folder, spec));
+  const auto before = HashesOf(known), now = HashesOf(tools);
+  if (before == now) return {};
   std::vector<std::string> changes;
   for (const auto& [name, hash] : now) {
     const auto old = before.find(name);
@@ -619,16 +614,6 @@ Status CheckTrusted(const std::string& folder, const ServerSpec& spec, const Jso
                    "the tools of {} are not those that you trusted ({}); look at them and run: "
                    "dossier mcp servers trust {}",
                    spec.name, Join(changes, ", "), spec.name);
-}
-
-Result<JsonArray> TrustedTools(const std::string& folder, const ServerSpec& spec) {
-  DOSSIER_ASSIGN_OR_RETURN(const JsonObject all, ReadTrusted(folder));
-  const Json* known = Find(all, spec.name);
-  if (known && known->is_array()) return known->get_array();
-  return MakeError(ErrorCode::kRefused,
-                   "the tools of {} are not trusted yet; look at them (dossier mcp servers show {}) "
-                   "and run: dossier mcp servers trust {}",
-                   spec.name, spec.name, spec.name);
 }
 
 Status Trust(const std::string& folder, const ServerSpec& spec, const JsonArray& tools) {

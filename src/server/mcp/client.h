@@ -8,10 +8,11 @@
 // server/discover determines the era; a server that does not know it gets initialize. The server is
 // untrusted: its lines, time and sizes are limited, and its own requests are refused with -32601.
 // An address gets its headers from variables of the environment; redirects are not followed.
-// Errors: kUnavailable (no jail), kAuth and kNetwork (of an address), kNotFound (the program), kTimeout, kTooLong, kProtocol (it
-// violates the protocol), kDied, kInvalidArgument (arguments that its schema refuses, before
-// anything is sent), kRefused (a tool that may not be used), kFailed (the tool reports a failure),
-// kCancelled. Thread-safety: all methods from any thread, many calls at once.
+// Errors: kUnavailable (no jail), kAuth and kNetwork (of an address), kNotFound (the program),
+// kTimeout, kTooLong, kProtocol (it violates the protocol), kDied, kInvalidArgument (arguments that
+// its schema refuses, before anything is sent), kRefused (a tool that may not be used), kFailed
+// (the tool reports a failure), kCancelled. Thread-safety: all methods from any thread, many calls
+// at once.
 
 #ifndef DOSSIER_SERVER_MCP_CLIENT_H_
 #define DOSSIER_SERVER_MCP_CLIENT_H_
@@ -74,7 +75,7 @@ bool MayUse(const ServerSpec& spec, const Json& tool);
 //
 //   DOSSIER_RETURN_IF_ERROR(CheckTrusted(state_folder, spec, tools));
 //
-// Errors: kRefused, naming what was added, removed or changed since the list was trusted.
+// Errors: kRefused: nothing is trusted yet, or naming what was added, removed or changed since.
 Status CheckTrusted(const std::string& folder, const ServerSpec& spec, const JsonArray& tools);
 // Returns the trusted list, for what starts no server. Errors: kRefused: there is none.
 Result<JsonArray> TrustedTools(const std::string& folder, const ServerSpec& spec);
