@@ -128,11 +128,11 @@ struct ChatRig : BlockSource, ChatTool, ChatEvents {
                           .wire = [](const model::Request&) { return "wire"; }};
                     },
                     .context = this,
-                    .tool = agent ? this : nullptr,
                     .confirm = confirm,
                     .memory = memory,
                     .journal = journal,
                     .content_folder = content_folder()};
+    if (agent) parts.tools = {this};
     return Chat(parts).Send(request, *this, cancel.token());
   }
 

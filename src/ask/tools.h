@@ -27,6 +27,7 @@ namespace dossier::ask {
 
 struct Tool {
   std::string name, description;
+  std::string server = {};       // whose words the description and the schema are; "": the caller's
   model::JsonSchema parameters;  // of an object; properties in argument order
   int retry = 0;                 // retries after a failure
   // Called only with arguments that fit. Errors: any; kTimeout and kFailed are retried.
@@ -42,13 +43,18 @@ Result<std::vector<Tool>> ReadTools(std::string_view yaml, std::string_view file
 // Checks that all names can be functions of code. Errors: kConfig, naming all that cannot.
 Status CheckToolNames(std::span<const Tool> tools);
 
+// Errors: kInvalidArgument, with all that does not fit.
+Status CheckArguments(const Tool& tool, const JsonObject& arguments);
 // Checks the arguments and calls the tool, with its retries. `retried` gets the reason for each
 // retry. Errors: kInvalidArgument (the arguments do not fit; nothing ran), else those of the tool.
 Result<ExactJson> CallTool(const Tool& tool, const JsonObject& arguments, const CancelToken& cancel,
                            const std::function<void(const Error& error)>& retried);
 
-// Returns lines such as "rate(currency: string, day: string = optional): The rate of a day.".
+// Returns lines such as "rate(currency: string, day: string = optional): The rate of a day.". Those
+// of a server are in a data fence, which is the same for the same tools.
 std::string DescribeTools(std::span<const Tool> tools);
+// Returns text of a server in such a fence.
+std::string FencedForServer(std::string_view server, std::string_view text);
 // Returns JSON for SessionSpec::features: [{"name", "description", "parameters": [names]}].
 JsonArray ToolFeatures(std::span<const Tool> tools);
 

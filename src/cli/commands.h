@@ -35,6 +35,7 @@ Command KeysCommand();
 Command ManCommand();
 Command HookCommand();
 Command McpCommand();
+Command McpServersCommand();  // of McpCommand
 Command MemoryCommand();
 Command ModelsCommand();
 Command PackCommand();

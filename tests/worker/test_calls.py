@@ -219,6 +219,21 @@ class CallsTest(WorkerTest):
         self.assertEqual(self.value("lookup('k', limit=2)"),
                          {"got": {"name": "lookup", "args": {"key": "k", "limit": 2}}})
 
+    def test_a_tool_of_a_server_fails_with_an_error_of_its_own(self) -> None:  # SRV-36
+        self.start([Text("a.txt", "x", None, True)], tools=[{"name": "shop_price", "parameters": []}])
+
+        def fail(args, raw):
+            raise BridgeError("failed", "ToolError: shop: price: out of stock")
+
+        self.host.do_tool = fail
+        self.assertEqual(self.printed("try:\n    shop_price()\nexcept ToolError as e:\n    print(e)"),
+                         "shop: price: out of stock\n")
+
+    def test_a_large_value_comes_beside_the_message(self) -> None:  # SRV-36
+        self.start([Text("a.txt", "x", None, True)], tools=[{"name": "shop_all", "parameters": []}])
+        self.host.do_tool = lambda args, raw: ({"json": {"blob": [0, 7]}}, '["aä"]'.encode())
+        self.assertEqual(self.value("shop_all()"), ["aä"])
+
     def test_a_batch_that_is_interrupted_asks_only_the_rest_again(self) -> None:  # REC-79
         self.host.reply = lambda prompt, context: f"<{prompt}>"
         self.host.stop_batch_after = 3

@@ -37,6 +37,10 @@ class LLMError(Exception):
         self.retryable = retryable
 
 
+class ToolError(RuntimeError):
+    """A call of a tool server that failed, took too long, or returned too much."""
+
+
 def call(method: str, args: dict[str, Any], raw: bytes = b"") -> tuple[Any, bytes]:
     """One model request. Raises LLMError."""
     try:
@@ -64,7 +68,7 @@ def raised(message: str) -> Exception:
     """
     found = _CLASS.match(message)
     name = found[1] if found else ""
-    known = getattr(builtins, name, None)
+    known = ToolError if name == "ToolError" else getattr(builtins, name, None)
     rest = message[found.end():] if found else message
     if isinstance(known, type) and issubclass(known, Exception):
         try:

@@ -17,7 +17,7 @@ import _dossier
 
 import dossier_plain
 from dossier_answers import Answers
-from dossier_bridge import LLMError, ask, blob, call, raised
+from dossier_bridge import LLMError, ToolError, ask, blob, call, raised
 from dossier_calls import Caller, make_calls, make_estimate
 from dossier_cite import make_cite
 from dossier_code import Parsed
@@ -248,6 +248,7 @@ class World:
         self._define_data()
         self.data["history"] = History()
         self.namespace["__builtins__"]["_dossier_part"] = self.part
+        self.namespace["__builtins__"]["ToolError"] = ToolError
         self.namespace["__builtins__"]["estimate"] = make_estimate(caller)
         self.namespace["__builtins__"]["cite"] = make_cite(self._all)
         self.namespace["__builtins__"]["_dossier_question"] = self._select
@@ -403,8 +404,8 @@ def _tool(tool: Mapping[str, Any]) -> Callable[..., Any]:
             raise TypeError(f"{tool['name']} takes {len(names)} arguments: {', '.join(names)}")
         args = {"name": tool["name"], "args": dict(zip(names, values)) | fields}
         try:
-            told = ask("tool", args)[0]
-            return _loads(told["json"]) if "json" in told else told["value"]
+            told, raw = ask("tool", args)
+            return _loads(blob(told["json"], raw)) if "json" in told else told["value"]
         except RuntimeError as error:
             raise raised(str(error)) from None
 

@@ -228,9 +228,23 @@ void Bridge::CallerTool(sandbox::BridgeCall call, std::shared_ptr<sandbox::Bridg
             return Json(std::move(told));
           });
           LogReply(of, value);
-          if (value) return to->Ok(std::move(*value));
+          if (value) return GiveValue(std::move(*value), *to);
           to->Fail(FailureOf(value.error()).code, value.error().message);
         });
+}
+
+// What a tool returns may be larger than a message to code; then it travels beside it.
+void Bridge::GiveValue(Json told, sandbox::BridgeReply& reply) const {
+  constexpr std::size_t kMostInMessage = 7u << 20;
+  const Json* value = told.is_object() ? Find(told, "value") : nullptr;
+  const Json* exact = value ? Find(told, "json") : nullptr;
+  std::string text;
+  if (value && run_.dialect() == sandbox::Dialect::kPython) {
+    text = exact ? std::string(exact->get_string()) : ToJson(*value);
+  }
+  if (text.size() <= kMostInMessage) return reply.Ok(std::move(told));
+  const std::size_t size = text.size();
+  reply.Ok(JsonObject{{"json", JsonObject{{"blob", JsonArray{0, size}}}}}, std::move(text));
 }
 
 void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
@@ -313,7 +327,7 @@ bool Bridge::AnswerRecorded(const std::string& of, sandbox::BridgeReply& reply) 
   const auto value = text ? ParseJson(*text) : Result<Json>(tl::unexpected(text.error()));
   const std::string message = TextAt(data, "message");
   if (value) {
-    reply.Ok(*value);
+    GiveValue(*value, reply);
   } else {
     const bool ours = FindString(data, "kind") == ErrorName(ErrorCode::kInvalidArgument);
     reply.Fail(ours ? "bad_argument" : "failed", message.empty() ? value.error().message : message);

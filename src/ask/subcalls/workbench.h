@@ -58,6 +58,7 @@ class Bridge final : public sandbox::BridgeHandler {
   void Aside(Reply reply, std::function<void(const Reply& to)> work);
   // Answers from the record if the run is repeated.
   bool AnswerRecorded(const std::string& of, sandbox::BridgeReply& reply);
+  void GiveValue(Json told, sandbox::BridgeReply& reply) const;
   void History(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply) const;
 
   RunState& run_;

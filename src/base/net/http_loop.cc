@@ -43,7 +43,8 @@ struct Transfer {
 };
 
 bool IsWanted(std::string_view header) {
-  for (const char* name : {"content-type", "content-length", "content-range", "etag", "location"}) {
+  for (const char* name :
+       {"content-type", "content-length", "content-range", "etag", "location", "mcp-session-id"}) {
     if (header == name) return true;
   }
   return header.find("retry-after") != header.npos || header.find("ratelimit") != header.npos;

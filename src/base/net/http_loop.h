@@ -56,7 +56,7 @@ class HttpReceiver {
  public:
   virtual ~HttpReceiver() = default;
   // Gets only the headers in use, with names in lower case: content-type, content-length,
-  // content-range, etag, location, retry-after and those of rate limits.
+  // content-range, etag, location, mcp-session-id, retry-after and those of rate limits.
   virtual void OnHead(int status, std::vector<std::pair<std::string, std::string>> headers) = 0;
   // After kPause nothing more is read from the server or delivered until Resume. An error ends the
   // transfer and is passed to OnEnd.

@@ -228,12 +228,6 @@ Status Document::SetContent(std::size_t index, const Json& content) {
   return Replace(messages_[index], patch.text());
 }
 
-Status Document::EraseMessage(std::size_t index) {
-  DOSSIER_RETURN_IF_ERROR(Apply());
-  if (index + 1 == messages_.size()) return EraseMessagesFrom(index);
-  return Replace({messages_[index].begin, messages_[index + 1].begin}, "");
-}
-
 Status Document::EraseMessagesFrom(std::size_t index) {
   DOSSIER_RETURN_IF_ERROR(Apply());
   if (index >= messages_.size()) return {};

@@ -78,7 +78,6 @@ class Document {
   // Each of these parses the whole text again: for rare changes.
   Status InsertFirstMessage(const Json& message);
   Status SetContent(std::size_t index, const Json& content);  // other keys of the message stay
-  Status EraseMessage(std::size_t index);
   Status EraseMessagesFrom(std::size_t index);
   Status SetId(std::string_view id);
   Status SetModel(std::string_view model);

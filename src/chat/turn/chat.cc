@@ -11,17 +11,6 @@ ContextSaving SavedBy(std::int64_t block_tokens, std::int64_t turns) {
   return {.tokens = block_tokens * turns * (turns - 1) / 2, .percent = 100 * (n - 1) / (n + 1)};
 }
 
-double StoredSaving(std::int64_t turns) {
-  if (turns <= 1) return 0;
-  const auto n = static_cast<double>(turns);
-  return 100 * (n - 1) / n;
-}
-
-CachedCost CachedCostOf(std::int64_t turns, double write, double read) {
-  const auto n = static_cast<double>(turns);
-  return {.frozen = write + (n - 1) * read, .baseline = n * write + read * n * (n - 1) / 2};
-}
-
 JsonObject UsageJson(const model::Usage& usage) {
   const auto or_null = [](const std::optional<std::int64_t>& number) {
     return number ? Json(*number) : Json();

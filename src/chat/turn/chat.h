@@ -58,16 +58,6 @@ struct ContextSaving {
 // Saving for a context of `block_tokens` over `turns` turns: b·N(N−1)/2 of b·N(N+1)/2.
 ContextSaving SavedBy(std::int64_t block_tokens, std::int64_t turns);
 
-// Returns the share of stored copies that are saved, in percent: (N−1)/N.
-double StoredSaving(std::int64_t turns);
-
-// Price of the context over `turns` turns, in units of the plain input price of one copy, for a
-// cache with the prices `write` and `read`.
-struct CachedCost {
-  double frozen = 0, baseline = 0;
-};
-CachedCost CachedCostOf(std::int64_t turns, double write, double read);
-
 // Returns {"input","cached_read","cache_write","output","reasoning","cost_nano_usd"} for
 // turns[].usage. Unknown values are null: a price, or the share of reasoning if the provider does
 // not report it. "estimated": true is added if the provider did not report all of it.
@@ -159,7 +149,7 @@ struct ChatParts {
   const ConversationStore* store = nullptr;  // null: stateless turns only
   driver::OpenModel open_model;
   BlockSource* context = nullptr;
-  const ChatTool* tool = nullptr;                 // for agent mode; null: off
+  std::vector<const ChatTool*> tools;             // for agent mode; empty: off
   std::function<Consent(const Judged&)> confirm;  // may be empty
   driver::MemoryUse memory;
   // Returns the limits of a turn; called before each turn that is sent. Empty: no limits.

@@ -82,17 +82,12 @@ assembly::ToolSpec CommandTool::Spec() const {
 }
 
 Result<sandbox::Argv> CommandTool::ReadCall(const model::ToolCall& call) const {
-  const std::string name = Spec().name;
-  if (call.name != name) {
-    return MakeError(ErrorCode::kRefused, "there is no tool {}; the only one is {}", call.name,
-                     name);
-  }
   if (!FindString(call.arguments, "reason")) {
-    return MakeError(ErrorCode::kRefused, "{} needs a reason", name);
+    return MakeError(ErrorCode::kRefused, "{} needs a reason", call.name);
   }
   if (options_.form == Form::kArgv) return WordsOf(call.arguments);
   const auto line = FindString(call.arguments, "command");
-  if (!line) return MakeError(ErrorCode::kRefused, "{} needs a command", name);
+  if (!line) return MakeError(ErrorCode::kRefused, "{} needs a command", call.name);
   return sandbox::LexCommand(*line);
 }
 

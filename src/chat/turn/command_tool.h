@@ -1,4 +1,5 @@
-// The one tool of agent mode: runs a command without a shell, under a policy, in a jail.
+// The tools of agent mode. The built-in one runs a command without a shell, under a policy, in a
+// jail.
 //
 //   CommandTool tool(policy, jail, environment, {});
 //   const Judged judged = tool.Judge(call);          // may it run?
@@ -28,6 +29,7 @@ struct Judged {
   bool allowed = false;
   sandbox::Argv asked;   // the model's command; empty if malformed
   sandbox::Argv argv;    // the command to run
+  JsonObject arguments;  // instead, for a tool that runs no command
   std::string reason;    // given by the model
   std::string rule;      // the rule that decided
   std::string sentence;  // reason for a refusal

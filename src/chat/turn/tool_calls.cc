@@ -1,5 +1,7 @@
 #include "chat/turn/tool_calls.h"
 
+#include <algorithm>
+
 #include "base/text/text.h"
 
 namespace dossier::chat {
@@ -36,9 +38,16 @@ Result<std::vector<assembly::Turn>> ToolCalls::Answer(const std::vector<model::T
   return results;
 }
 
-// Asks the policy first, then the user.
-Result<Judged> ToolCalls::Decide(const model::ToolCall& call) {
-  Judged judged = tool_.Judge(call);
+// Asks the policy first, then the user. `tool`: null if there is none of that name.
+Result<Judged> ToolCalls::Decide(const ChatTool* tool, const model::ToolCall& call) {
+  if (!tool) {
+    std::vector<std::string> names;
+    for (const ChatTool* one : tools_) names.push_back(one->Spec().name);
+    return Judged{.reason = TextAt(call.arguments, "reason"),
+                  .sentence = fmt::format("there is no tool {}; there is only {}", call.name,
+                                          Join(names, ", "))};
+  }
+  Judged judged = tool->Judge(call);
   if (!judged.allowed || !watch_.confirm || all_agreed_) return judged;
   switch (watch_.confirm(judged)) {
     case Consent::kYes:
@@ -59,14 +68,17 @@ Result<Judged> ToolCalls::Decide(const model::ToolCall& call) {
 }
 
 Result<std::string> ToolCalls::AnswerOne(const model::ToolCall& call, const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(const Judged judged, Decide(call));
+  const auto found = std::ranges::find_if(
+      tools_, [&](const ChatTool* tool) { return tool->Spec().name == call.name; });
+  const ChatTool* const tool = found == tools_.end() ? nullptr : *found;
+  DOSSIER_ASSIGN_OR_RETURN(const Judged judged, Decide(tool, call));
   if (!judged.allowed) {
     ++refused_;
     Record(judged, "refused", nullptr);
     return "refused: " + judged.sentence;
   }
   refused_ = 0;
-  const Result<ToolOutput> output = tool_.Run(judged, cancel);
+  const Result<ToolOutput> output = tool->Run(judged, cancel);
   if (!output) {
     const ErrorCode code = output.error().code;
     const bool ends = code == ErrorCode::kCancelled || code == ErrorCode::kUnavailable;

@@ -1,6 +1,6 @@
 // Runs the tool calls of one turn in agent mode, within limits on their number.
 //
-//   ToolCalls calls(tool, {.commands = 10, .refusals = 5}, watch);
+//   ToolCalls calls({&tool}, {.commands = 10, .refusals = 5}, watch);
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<assembly::Turn> results, calls.Answer(reply.tool_calls,
 //   cancel)); if (calls.limit()) AskOnceMoreWithoutTools();
 //
@@ -45,8 +45,8 @@ struct ToolWatch {
 
 class ToolCalls {
  public:
-  ToolCalls(const ChatTool& tool, ToolLimits limits, ToolWatch watch)
-      : tool_(tool), limits_(limits), watch_(std::move(watch)) {}
+  ToolCalls(std::vector<const ChatTool*> tools, ToolLimits limits, ToolWatch watch)
+      : tools_(std::move(tools)), limits_(limits), watch_(std::move(watch)) {}
 
   // Returns the results, one turn each. Errors: kRefused (the user quit), kUnavailable (a layer of
   // the sandbox is missing), kCancelled.
@@ -59,10 +59,10 @@ class ToolCalls {
 
  private:
   Result<std::string> AnswerOne(const model::ToolCall& call, const CancelToken& cancel);
-  Result<Judged> Decide(const model::ToolCall& call);
+  Result<Judged> Decide(const ChatTool* tool, const model::ToolCall& call);
   void Record(const Judged& judged, std::string_view decision, const ToolOutput* output);
 
-  const ChatTool& tool_;
+  const std::vector<const ChatTool*> tools_;
   const ToolLimits limits_;
   const ToolWatch watch_;
   std::int64_t used_ = 0, refused_ = 0;

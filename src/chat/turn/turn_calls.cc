@@ -47,8 +47,8 @@ model::Request TurnDriver::MakeRequest(const assembly::Assembled& prompt,
 }
 
 Status TurnDriver::Converse() {
-  if (parts_.tool) {
-    tools_.emplace(*parts_.tool, request_.tool_limits,
+  if (!parts_.tools.empty()) {
+    tools_.emplace(parts_.tools, request_.tool_limits,
                    ToolWatch{.confirm = parts_.confirm,
                              .done = [this](const JsonObject& record, std::string_view why) {
                                JsonObject event = record;

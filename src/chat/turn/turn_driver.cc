@@ -117,7 +117,7 @@ Status TurnDriver::OpenModel() {
   input_.model = model_.stored;
   input_.reserve_output = model_.sampling.max_output;
   DOSSIER_RETURN_IF_ERROR(ReadUserSections());
-  if (parts_.tool) input_.tools = {parts_.tool->Spec()};
+  for (const ChatTool* tool : parts_.tools) input_.tools.push_back(tool->Spec());
   if (log_.run().empty()) {
     const bool kept = parts_.bodies == driver::RunLogSetting::Bodies::kKept;
     JsonObject start{{"conversation", request_.id},

@@ -17,6 +17,7 @@
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
 #include "cli/wiring/prompt_input.h"
+#include "cli/wiring/server_tools.h"
 #include "cli/wiring/shared_flags.h"
 #include "cli/wiring/value_kinds.h"
 
@@ -477,6 +478,7 @@ void DeclareChat(Flags& flags, ChatArguments& to) {
   DeclareContext(flags.In("Context"), to);
   DeclareReply(flags.In("Reply"), to);
   DeclareCommands(flags.In("Commands that the model may run"), to);
+  AddServersFlag(flags.In("Commands that the model may run"), &to.servers);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "base/files/locations.h"
 #include "base/files/missing_file.h"
 #include "base/files/secret_files.h"
+#include "base/hash.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "chat/document/folder.h"
@@ -24,6 +25,8 @@
 #include "cli/wiring/memory_flags.h"
 #include "cli/wiring/model_flags.h"
 #include "cli/wiring/run_setup.h"
+#include "cli/wiring/server_tools.h"
+#include "sources/commands/command_text.h"
 #include "sources/commands/context_command.h"
 
 namespace dossier::cli {
@@ -86,6 +89,64 @@ Status TellSecrets(const std::string& root, const std::vector<std::string>& show
   return {};
 }
 
+// Returns a schema without the texts that a server writes for the model; the description is fenced.
+Json WithoutTexts(Json schema) {
+  if (JsonArray* list = schema.if_array()) {
+    for (Json& one : *list) one = WithoutTexts(std::move(one));
+  }
+  JsonObject* map = schema.if_object();
+  if (!map) return schema;
+  for (const char* text : {"title", "description", "$comment"}) {
+    const Json* held = map->if_contains(text);  // an argument of that name is a schema
+    if (held && held->is_string()) map->erase(text);
+  }
+  for (auto& [key, value] : *map) {
+    const bool data = key == "enum" || key == "const" || key == "default";
+    if (!data) value = WithoutTexts(std::move(value));
+  }
+  return schema;
+}
+
+// A function of a server as a tool of the model.
+class ServerTool final : public chat::ChatTool {
+ public:
+  ServerTool(ask::Tool tool, std::uint64_t most_output)
+      : tool_(std::move(tool)), most_output_(most_output) {}
+
+  assembly::ToolSpec Spec() const override {
+    return {.name = tool_.name,
+            .description = ask::FencedForServer(tool_.server, tool_.description),
+            .parameters = WithoutTexts(tool_.parameters.json())};
+  }
+  chat::Judged Judge(const model::ToolCall& call) const override {
+    chat::Judged judged{.asked = {call.name, ToJson(call.arguments)}, .rule = "--mcp"};
+    if (const JsonObject* given = call.arguments.if_object()) judged.arguments = *given;
+    const Status fits = ask::CheckArguments(tool_, judged.arguments);
+    judged.allowed = fits && call.arguments.is_object();
+    if (!judged.allowed) {
+      judged.sentence = fits ? "the arguments must be an object" : fits.error().message;
+    }
+    return judged;
+  }
+  Result<chat::ToolOutput> Run(const chat::Judged& judged,
+                               const CancelToken& cancel) const override {
+    DOSSIER_ASSIGN_OR_RETURN(const ExactJson value,
+                             ask::CallTool(tool_, judged.arguments, cancel, {}));
+    const Json& plain = value.nearest();
+    const std::string text = plain.is_string() ? std::string(plain.get_string()) : ToJson(value);
+    sources::CommandText kept({.cap = most_output_});
+    kept.Add(text);
+    std::string shown = std::move(kept).Finish(tool_.name).text;
+    return chat::ToolOutput{.text = shown.empty() ? "(no output)" : std::move(shown),
+                            .bytes = text.size(),
+                            .sha256 = Sha256Hex(text)};
+  }
+
+ private:
+  const ask::Tool tool_;
+  const std::uint64_t most_output_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<ChatSetup>> ChatSetup::Make(const ChatArguments& arguments,
@@ -103,7 +164,8 @@ Result<std::unique_ptr<ChatSetup>> ChatSetup::Make(const ChatArguments& argument
   DOSSIER_ASSIGN_OR_RETURN(setup->attached_, setup->Attach(places));
   for (const std::string& warning : setup->attached_.warnings) setup->say_("warning: " + warning);
   DOSSIER_RETURN_IF_ERROR(setup->FindSchema());
-  DOSSIER_RETURN_IF_ERROR(setup->MakeTool());
+  DOSSIER_RETURN_IF_ERROR(setup->MakeCommandTool());
+  DOSSIER_RETURN_IF_ERROR(setup->MakeServerTools());
   DOSSIER_RETURN_IF_ERROR(setup->MakeMemory());
   DOSSIER_RETURN_IF_ERROR(setup->MakeChat());
   return setup;
@@ -241,7 +303,7 @@ Status ChatSetup::FindSchema() {
 }
 
 // Sets up agent mode: the policy, the jail and the tool.
-Status ChatSetup::MakeTool() {
+Status ChatSetup::MakeCommandTool() {
   const config::DynamicCommands& dynamic = config_.dynamic_commands;
   if (!arguments_.allow_commands.value_or(dynamic.allowed)) return {};
   sandbox::PolicyText text{.allow = dynamic.allow};
@@ -265,8 +327,28 @@ Status ChatSetup::MakeTool() {
   for (const std::string& warning : policy.warnings) say_("warning: " + warning);
   DOSSIER_ASSIGN_OR_RETURN(sandbox::CommandJail jail, FindJail());
   DOSSIER_RETURN_IF_ERROR(TellSecrets(jail.root, policy.secret_files, say_));
-  tool_ = std::make_unique<chat::CommandTool>(std::move(policy), std::move(jail),
-                                              sources::CurrentEnvironment(), std::move(options));
+  tools_.push_back(std::make_unique<chat::CommandTool>(
+      std::move(policy), std::move(jail), sources::CurrentEnvironment(), std::move(options)));
+  return {};
+}
+
+Status ChatSetup::MakeServerTools() {
+  const bool sends = !arguments_.dry_run && !arguments_.explain_context;
+  DOSSIER_ASSIGN_OR_RETURN(auto found,
+                           ServerTools({.names = arguments_.servers,
+                                        .use = sends ? ServerUse::kCalled : ServerUse::kLookedAt,
+                                        .network = global_.offline ? Network::kNone : Network::kAny,
+                                        .say = say_},
+                                       config_, cancel_));
+  DOSSIER_RETURN_IF_ERROR(ask::CheckToolNames(found));
+  const std::string own = tools_.empty() ? "" : tools_.front()->Spec().name;
+  if (std::ranges::find(found, own, &ask::Tool::name) != found.end()) {
+    return MakeError(ErrorCode::kConfig, "--mcp: {} is the name of the model's commands", own);
+  }
+  const auto most = static_cast<std::uint64_t>(config_.dynamic_commands.max_output);
+  for (ask::Tool& tool : found) {
+    tools_.push_back(std::make_unique<ServerTool>(std::move(tool), most));
+  }
   return {};
 }
 
@@ -329,8 +411,8 @@ Status ChatSetup::MakeChat() {
       .store = &store_,
       .open_model = [this](const std::string& name) { return OpenChatModel(name); },
       .context = texts_.get(),
-      .tool = tool_.get(),
       .memory = Memory()};
+  for (const auto& tool : tools_) parts.tools.push_back(tool.get());
   if (asks()) {
     DOSSIER_ASSIGN_OR_RETURN(parts.confirm, ConfirmOnTerminal());
   }
@@ -359,7 +441,7 @@ Status ChatSetup::MakeChat() {
 }
 
 bool ChatSetup::asks() const {
-  return tool_ &&
+  return !tools_.empty() &&
          arguments_.confirm_commands.value_or(config_.dynamic_commands.require_confirmation);
 }
 

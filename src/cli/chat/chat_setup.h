@@ -67,6 +67,7 @@ struct ChatArguments {
   std::vector<std::string> command_allow, command_deny;
   std::string commands_in;                // working folder of agent mode; empty: the current one
   std::vector<std::string> show_secrets;  // files that those commands may read
+  std::vector<std::string> servers;       // --mcp
 
   MemoryFlags memory;
 
@@ -149,7 +150,8 @@ class ChatSetup {
   Status ReadSystemText();
   Status ReadPresets();
   Status FindSchema();
-  Status MakeTool();
+  Status MakeCommandTool();
+  Status MakeServerTools();
   Result<sandbox::CommandJail> FindJail() const;
   Status MakeMemory();
   Status MakeChat();
@@ -169,8 +171,8 @@ class ChatSetup {
   PreparedContext prepared_;
   std::unique_ptr<chat::CommandContext> context_;
   Attachments attached_;
-  std::unique_ptr<chat::TextContext> texts_;  // over context_, if there are texts
-  std::unique_ptr<chat::CommandTool> tool_;
+  std::unique_ptr<chat::TextContext> texts_;            // over context_, if there are texts
+  std::vector<std::unique_ptr<chat::ChatTool>> tools_;  // of agent mode
   std::optional<model::FoundSchema> schema_;
   PromptMemory memory_;
   memory::Summarizer summarizer_;

@@ -196,9 +196,7 @@ class Asking {
     DOSSIER_ASSIGN_OR_RETURN(const ask::ConfirmAbove above,
                              ReadConfirmAbove(arguments_.confirm_above, flags_, err_));
     DOSSIER_ASSIGN_OR_RETURN(const ModelFlags model_flags, ChooseModel(above));
-    DOSSIER_ASSIGN_OR_RETURN(
-        std::vector<ask::Tool> tools,
-        ReadAskTools(arguments_, IsCompared() ? ToolCallRule::kRefused : ToolCallRule::kMade));
+    DOSSIER_ASSIGN_OR_RETURN(std::vector<ask::Tool> tools, Tools());
     DOSSIER_ASSIGN_OR_RETURN(const auto child_tools, ChildToolsOf(arguments_, tools));
     ask::EngineOptions options;
     options.pool_options = sandbox.pool;
@@ -246,6 +244,12 @@ class Asking {
   }
 
  private:
+  Result<std::vector<ask::Tool>> Tools() {
+    WantedServers servers{.network = Reach(), .say = [this](std::string_view line) { Say(line); }};
+    if (IsCompared() || arguments_.sends_nothing()) servers.use = ServerUse::kLookedAt;
+    return ReadAskTools(arguments_, std::move(servers), config_, cancel_);
+  }
+
   Result<SandboxChoice> ChooseSandbox() {
     DOSSIER_ASSIGN_OR_RETURN(SandboxChoice sandbox, ParseSandboxFlags(arguments_.sandbox));
     DOSSIER_ASSIGN_OR_RETURN(sandbox.pool.dialect, sandbox::ParseDialect(arguments_.dialect));

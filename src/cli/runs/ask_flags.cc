@@ -1,6 +1,8 @@
 #include "cli/runs/ask_flags.h"
 
 #include "base/random.h"
+#include "base/text/text.h"
+#include "cli/wiring/server_tools.h"
 #include "cli/wiring/value_kinds.h"
 
 namespace dossier::cli {
@@ -169,6 +171,7 @@ void DeclareAskFlags(Flags& flags, AskArguments& to) {
       .Add("--tools", &to.tools,
            "a YAML file with commands of yours that its code may call as functions")
       .Kind(kPath);
+  AddServersFlag(flags, &to.servers);
   flags
       .Add("--sub-tools", &to.sub_tools,
            "which of them code of children may call: all (inherit), none, or A,B")
@@ -205,15 +208,16 @@ Status CheckAskArguments(const AskArguments& arguments) {
         ErrorCode::kUsage,
         "--dialect javascript: the profile small is about Python; leave --profile out");
   }
-  if (!arguments.tools.empty() && arguments.mode == "direct") {
-    return MakeError(ErrorCode::kUsage,
-                     "--tools {}: only code can call them; leave --mode direct out",
-                     arguments.tools);
+  const bool tools = !arguments.tools.empty() || !arguments.servers.empty();
+  if (tools && arguments.mode == "direct") {
+    return MakeError(ErrorCode::kUsage, "{}: only code can call them; leave --mode direct out",
+                     arguments.tools.empty() ? "--mcp " + Join(arguments.servers, ",")
+                                             : "--tools " + arguments.tools);
   }
-  if (arguments.tools.empty() && arguments.sub_tools != "inherit") {
+  if (!tools && arguments.sub_tools != "inherit") {
     return MakeError(ErrorCode::kUsage,
                      "--sub-tools {}: there are no tools to choose from; name their file with "
-                     "--tools",
+                     "--tools, or their server with --mcp",
                      arguments.sub_tools);
   }
   if (!arguments.media.empty() && arguments.mode == "direct") {

@@ -57,6 +57,7 @@ struct AskArguments {
   std::string out_dir;
   std::string layouts_dir;
   std::string tools;                  // --tools
+  std::vector<std::string> servers;   // --mcp
   std::string sub_tools = "inherit";  // --sub-tools
   std::vector<std::string> media;     // --media: NAME=PATH or NAME=URL
   std::string session;                // --session

@@ -1,6 +1,7 @@
 #include "cli/runs/ask_tools.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/files/file.h"
@@ -12,7 +13,9 @@
 
 namespace dossier::cli {
 
-Result<std::vector<ask::Tool>> ReadAskTools(const AskArguments& arguments, ToolCallRule calls) {
+namespace {
+
+Result<std::vector<ask::Tool>> ReadToolsFile(const AskArguments& arguments) {
   if (arguments.tools.empty()) return std::vector<ask::Tool>();
   auto text = ReadRegularFile(arguments.tools, kMaxYamlBytes);
   if (!text && text.error().code == ErrorCode::kNotFound) {
@@ -21,11 +24,21 @@ Result<std::vector<ask::Tool>> ReadAskTools(const AskArguments& arguments, ToolC
   if (!text) {
     return MakeError(ErrorCode::kConfig, "--tools {}: {}", arguments.tools, text.error().message);
   }
-  DOSSIER_ASSIGN_OR_RETURN(
-      std::vector<ask::Tool> tools,
-      ask::ReadTools(*text, arguments.tools,
-                     sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {})));
-  if (calls == ToolCallRule::kMade) return tools;
+  return ask::ReadTools(*text, arguments.tools,
+                        sources::CommandEnvironment(sources::CurrentEnvironment(), {}, {}));
+}
+
+}  // namespace
+
+Result<std::vector<ask::Tool>> ReadAskTools(const AskArguments& arguments, WantedServers servers,
+                                            const config::Config& config,
+                                            const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<ask::Tool> tools, ReadToolsFile(arguments));
+  servers.names = arguments.servers;
+  DOSSIER_ASSIGN_OR_RETURN(auto more, ServerTools(servers, config, cancel));
+  std::ranges::move(more, std::back_inserter(tools));
+  DOSSIER_RETURN_IF_ERROR(ask::CheckToolNames(tools));
+  if (servers.use == ServerUse::kCalled) return tools;
   for (ask::Tool& tool : tools) {  // diverging code may call a tool without a recorded reply
     tool.run = [](const JsonObject&, const CancelToken&) -> Result<Json> {
       return MakeError(ErrorCode::kUnavailable, "a comparison calls no tool");
@@ -48,7 +61,9 @@ Result<std::optional<std::vector<std::string>>> ChildToolsOf(const AskArguments&
       return MakeError(ErrorCode::kConfig,
                        "--sub-tools {}: {} has no tool \"{}\"; there are: {} (or say inherit, or "
                        "none)",
-                       arguments.sub_tools, arguments.tools, name, Join(known, ", "));
+                       arguments.sub_tools,
+                       arguments.tools.empty() ? Join(arguments.servers, ",") : arguments.tools,
+                       name, Join(known, ", "));
     }
     names->push_back(name);
   }

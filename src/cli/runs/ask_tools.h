@@ -1,7 +1,7 @@
 // Resources that `ask` offers to the code of a run besides its context: tools from a file, and
 // images that the code may show to the model of a sub-call.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(request.tools, ReadAskTools(arguments, ToolCallRule::kMade));
+//   DOSSIER_ASSIGN_OR_RETURN(request.tools, ReadAskTools(arguments, servers, config, cancel));
 //   DOSSIER_ASSIGN_OR_RETURN(request.media, ReadAskMedia(arguments, model, network, cancel));
 //
 // Thread-safety: all functions from any thread.
@@ -9,7 +9,6 @@
 #ifndef DOSSIER_CLI_RUNS_ASK_TOOLS_H_
 #define DOSSIER_CLI_RUNS_ASK_TOOLS_H_
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,14 +19,17 @@
 #include "base/net/named_place.h"
 #include "base/result.h"
 #include "cli/runs/ask_flags.h"
+#include "cli/wiring/server_tools.h"
+#include "config/config.h"
 
 namespace dossier::cli {
 
-enum class ToolCallRule : std::uint8_t { kMade, kRefused };
-
-// Reads the tools of --tools. With kRefused, a call is an error to the code, and nothing is
-// started. Errors: kNotFound; kConfig, with everything that is wrong in the file.
-Result<std::vector<ask::Tool>> ReadAskTools(const AskArguments& arguments, ToolCallRule calls);
+// Reads the tools of --tools and of --mcp (`servers` without names). With kLookedAt, a call is an
+// error to the code, and nothing is started. Errors: kNotFound; kConfig, with everything that is
+// wrong in the file, or with names that are there twice; those of ServerTools.
+Result<std::vector<ask::Tool>> ReadAskTools(const AskArguments& arguments, WantedServers servers,
+                                            const config::Config& config,
+                                            const CancelToken& cancel);
 
 // Returns the tools that children may call, by --sub-tools; unset: all. Errors: kConfig, with the
 // existing names.

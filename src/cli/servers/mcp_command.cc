@@ -15,7 +15,6 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/servers/mcp_clients.h"
-#include "cli/servers/mcp_servers.h"
 #include "cli/terminal/terminal.h"
 #include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"

@@ -1,27 +1,19 @@
-#include "cli/servers/mcp_servers.h"
-
-#include <algorithm>
+// `dossier mcp servers`: lists, trusts and calls third-party tool servers by hand.
 
 #include "base/text/nearest.h"
 #include "base/text/text.h"
-#include "base/text/utf8.h"
+#include "cli/commands.h"
+#include "cli/tree/command.h"
 #include "cli/wiring/global_flags.h"
+#include "cli/wiring/server_tools.h"
 #include "server/mcp/client.h"
 
 namespace dossier::cli {
 namespace {
 
-constexpr std::size_t kShownDescription = 500;  // characters of a tool's description
-
 struct ServersArguments {
   std::string name, tool, arguments = "{}";
 };
-
-Result<std::vector<mcp::ServerSpec>> Specs(Context& context, std::string* state) {
-  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
-  *state = config.user.state;
-  return mcp::ReadServerSpecs(config);
-}
 
 // A started server, and what it offers.
 struct Opened {
@@ -33,25 +25,21 @@ struct Opened {
 
 Result<Opened> Open(const ServersArguments& given, Context& context) {
   Opened out;
-  DOSSIER_ASSIGN_OR_RETURN(const auto specs, Specs(context, &out.state));
-  const auto found = std::ranges::find(specs, given.name, &mcp::ServerSpec::name);
-  if (found == specs.end()) {
-    std::vector<std::string> names;
-    for (const mcp::ServerSpec& spec : specs) names.push_back(spec.name);
-    return MakeError(ErrorCode::kNotFound, "mcp_servers has no {}{}", given.name,
-                     DidYouMean(given.name, names));
-  }
-  out.spec = *found;
-  DOSSIER_ASSIGN_OR_RETURN(out.client, mcp::ToolServer::Connect(out.spec, context.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
+  out.state = config.user.state;
+  DOSSIER_ASSIGN_OR_RETURN(out.spec, mcp::FindServerSpec(config, given.name));
+  const Network network = context.flags.offline ? Network::kNone : Network::kAny;
+  DOSSIER_ASSIGN_OR_RETURN(out.client, mcp::ToolServer::Connect(out.spec, network, context.cancel));
   DOSSIER_ASSIGN_OR_RETURN(out.tools, out.client->Tools(context.cancel));
   return out;
 }
 
 Status RunList(const ServersArguments&, Context& context) {
-  std::string state;
-  DOSSIER_ASSIGN_OR_RETURN(const auto specs, Specs(context, &state));
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
+  DOSSIER_ASSIGN_OR_RETURN(const auto specs, mcp::ReadServerSpecs(config));
   for (const mcp::ServerSpec& spec : specs) {
-    context.out << fmt::format("{}  {}\n", spec.name, Join(spec.argv, " "));
+    context.out << fmt::format("{}  {}\n", spec.name,
+                               spec.url.empty() ? Join(spec.argv, " ") : spec.url);
   }
   if (specs.empty()) context.err << "dossier: the configuration names no mcp_servers\n";
   return {};
@@ -60,10 +48,9 @@ Status RunList(const ServersArguments&, Context& context) {
 Status RunShow(const ServersArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const Opened server, Open(given, context));
   for (const Json& tool : server.tools) {
-    const std::string about = TextAt(tool, "description");
     context.out << fmt::format("{}{}\n    {}\n", TextAt(tool, "name"),
                                mcp::MayUse(server.spec, tool) ? "" : "  (may not be used)",
-                               utf8::Prefix(about, kShownDescription));
+                               ToolDescription(tool));
   }
   const Status trusted = mcp::CheckTrusted(server.state, server.spec, server.tools);
   context.out << (trusted ? "trusted\n" : trusted.error().message + "\n");

@@ -233,17 +233,14 @@ class Flags {
   Flags In(std::string_view group) const;
   // After the first argument, no word is a flag of this program.
   void EndAtArgument() { declared_->end_at_argument = true; }
-  // Accepts and ignores undeclared words and flags.
-  void AllowOthers() { declared_->allow_others = true; }
 
   const std::deque<Flag>& list() const { return declared_->list; }
   bool end_at_argument() const { return declared_->end_at_argument; }
-  bool allow_others() const { return declared_->allow_others; }
 
  private:
   struct Declared {
     std::deque<Flag> list;
-    bool end_at_argument = false, allow_others = false;
+    bool end_at_argument = false;
   };
   std::shared_ptr<Declared> declared_;
   std::string group_ = "Options";
@@ -322,7 +319,6 @@ class CommandNode {
   // Returns all its own flags, including arguments and help flags.
   const std::deque<Flag>& flags() const { return Declared().flags.list(); }
   bool end_at_argument() const { return Declared().flags.end_at_argument(); }
-  bool allow_others() const { return Declared().flags.allow_others(); }
   bool declared() const { return declared_ != nullptr; }
 
   // Return what users are shown, in the order of declaration.

@@ -152,7 +152,6 @@ class Parser {
     }
     for (std::size_t i = first; i < bound_.size(); ++i) AddTwin(bound_[i]);
     if (node.end_at_argument()) app.positionals_at_end();
-    if (node.allow_others()) app.fallthrough(false)->allow_extras();
     if (!node.below().empty()) app.require_subcommand(node.needs_below() ? 1 : 0, 1);
     for (const auto& below : node.below()) {
       const std::string name(below->name());
