@@ -46,8 +46,8 @@ class Forms:
         self._all: list[Test] = []   # with those that say what other forms there are
         self._words: dict[str, bool] = {}   # that are searched in a text: whether all of it at once
 
-    def look(self, parsed: Parsed) -> None:
-        tests = [one for test in tests_of(parsed, self._seeker) for one in test.each()]
+    def look(self, parsed: Parsed, asked: Iterable[Test] = ()) -> None:
+        tests = [one for test in (*tests_of(parsed, self._seeker), *asked) for one in test.each()]
         tests += [*_looked_up(parsed, self._seeker)]
         for pattern, around in _patterns(parsed, self._seeker):
             sign, word = pattern

@@ -18,7 +18,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import _dossier
@@ -34,11 +34,13 @@ from dossier_gaps import Gaps
 from dossier_frame import numpy_module, pandas_module
 from dossier_guard import refusal
 from dossier_loader import seed_random, when_imported
+from dossier_queries import Queries
 from dossier_reasons import Reasons
 from dossier_rows import nearest
 from dossier_rewrite import Skipped, tolerant, tolerant_builtins
 from dossier_show import assigned_text, clean, out_text, plain_out_text
 from dossier_slips import only_filled
+from dossier_sql import run
 from dossier_streams import Streams
 from dossier_world import World, make_module
 
@@ -72,7 +74,8 @@ class Session:
         self._module = make_module(tolerant_builtins(self._skipped) | self._gaps.functions())
         self._namespace = self._module.__dict__
         self._streams = Streams()
-        self._world = World(self._namespace, features, self._notes.append)
+        self._queries = Queries(run)
+        self._world = World(self._namespace, features, self._notes.append, self._note_query)
         small = features.get("profile") == "small"
         self._out_text = plain_out_text if small else out_text
         self._files = Files(self._world.sources, self._notes.append if small else None,
@@ -181,6 +184,10 @@ class Session:
         with contextlib.suppress(ValueError, OSError):
             signal.signal(signal.SIGINT, self.on_interrupt)
 
+    def _note_query(self, query: str, params: Sequence[Any], seconds: float) -> None:
+        for text in self._queries.note(query, params, seconds):
+            self._gaps.say(text)
+
     def _hand_over_lines(self, module: Any) -> None:
         """Only tracebacks need `linecache`, and it takes as long to load as a short block to run."""
         self._linecache = module
@@ -210,6 +217,7 @@ class Session:
         result["touches_data"], result["typed"] = self._evidence.judge(parsed)
         result["searched"] = searched_texts(parsed)
         result["days"] = days_of(parsed, self._evidence.fixed)
+        self._queries.forget()
         self._world.answers.begin_block(sets_answer_items(parsed))
         try:
             self._running = True
@@ -347,7 +355,7 @@ class Session:
         known = [*self._world.counts(), *numbers_of(" ".join(result["typed"]))]
         nothing = is_empty_output(output, known) or _is_constant(parsed, output)
         self._reasons.weigh(parsed, nothing, unmatched, f"{beside}\n{output}",
-                            _is_number(output, result["typed"]))
+                            _is_number(output, result["typed"]), self._queries.asked)
         found, misled = self._reasons.found, self._reasons.misled
         wrong = {found[key]: marks for key, marks in misled.items()}
         wrong |= {note: (name,) for name, note in unmatched.items() if "did you mean" in note}
@@ -364,7 +372,8 @@ class Session:
         result["unmatched"] = [note for key, note in reasons.items()
                                if key not in self._reasons.proved]
         result["settled"] = self._reasons.settled
-        result["proves_nothing"] = self._reasons.proves_nothing and not unmatched
+        result["proves_nothing"] = (
+            self._reasons.proves_nothing and not unmatched and not self._queries.unclear)
 
     def _sizes(self) -> list[int]:
         """How many rows and lines the data have."""
