@@ -25,6 +25,7 @@ from dossier_seek import Seeker
 _SHOWN = 4
 _LEAST = 2          # characters of a value
 _LEAST_WORD = 4     # of a word in running text
+_LEAST_MISSPELT = 5
 _MOST_LINES = 2000  # between two looks at the clock
 _SIGN_OF = {"fullmatch": "==", "match": "start", "search": "in", "findall": "in", "finditer": "in",
             "contains": "in", "grep": "in"}
@@ -146,6 +147,16 @@ def anyhow(word: str) -> Callable[[str], object] | None:
     joined = pattern if len(parts) > 1 else r"(?:-\s*)?".join(map(re.escape, parts[0]))
     found = re.compile(joined, re.IGNORECASE).search
     return lambda text: found(_folded(text))
+
+
+def misspelt(word: str) -> Callable[[str], re.Match[str] | None]:
+    """Finds a text that differs in one word, by a letter more or less or by two that are swapped."""
+    parts, forms = re.findall(r"[^\W_]+", word), ["(?!)"]
+    for at, part in enumerate(parts):
+        for i in range(1, len(part) + 1) if len(part) >= _LEAST_MISSPELT and part.isalpha() else ():
+            others = part[:i] + r"\w" + part[i:], part[:i] + part[i + 1:], part[:i - 1] + part[i:i + 1] + part[i - 1] + part[i + 1:]
+            forms += [r"[\W_]+".join([*parts[:at], other, *parts[at + 1:]]) for other in others if other != part]
+    return re.compile(rf"\b(?:{'|'.join(forms)})\b", re.IGNORECASE).search
 
 
 def _loose_word(word: str) -> Callable[[object], list[str]] | None:

@@ -6,8 +6,8 @@
     queries.asked     # {Test("city", "==", "oslo"): Counter({"Oslo": 92, "Rome": 97})}
     without_limit("SELECT id FROM records LIMIT 50")   # "SELECT id FROM records"
 
-Only forms that leave no doubt are read: a column, as it is or in lower(), upper() or trim(), beside a
-constant or a parameter; an aggregate of a column or of a CAST of one. All else is passed over.
+Only forms that leave no doubt are read: of a query with one SELECT a column, as it is or in lower(),
+upper() or trim(), beside a constant or a parameter; an aggregate of a column or of a CAST of one.
 """
 
 import re
@@ -24,12 +24,11 @@ _MOST_KINDS = 9_000
 _TOKEN = re.compile(r"""--[^\n]*|/\*.*?\*/|(?P<text>'(?:[^']|'')*')|(?P<quoted>"(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`)
     |(?P<number>\d+(?:\.\d+)?)|(?P<word>[^\W\d]\w*)|(?P<mark>\?)|(?P<sign><=|>=|<>|!=|==|\|\||[^\s\w;])""",
                     re.VERBOSE | re.DOTALL)
-_CLAUSES = ("from", "where", "group", "having", "window", "order", "limit")
-_COMPOUND = ("union", "except", "intersect")
+_CLAUSES = ("select", "from", "where", "group", "having", "window", "order", "limit")
 _MADE = {"lower": (("lower",),), "upper": (("upper",),), "trim": (("strip",),)}
 _SIGNS = {"=": "==", "==": "==", "<>": "==", "!=": "==", "is": "==", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _WORDS = (*_CLAUSES, "and", "or", "not", "null", "case", "when", "then", "else", "end", "in", "is", "like",
-          "between", "select", "distinct", "on")
+          "between", "distinct", "on")
 _NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
@@ -40,36 +39,129 @@ class _Token(NamedTuple):
     end: int
     depth: int
 
-    def is_(self, *words: str) -> bool:
-        return self.kind in ("word", "sign") and self.text.lower() in words
-
 
 class _Column(NamedTuple):
     name: str      # the last part of t.name
     written: str
-    made: tuple[tuple[str, ...], ...]
-    end: int       # behind its tokens
+    made: tuple[tuple[str, ...], ...] = ()
+    end: int = 0   # behind its tokens
 
 
-class _Select(NamedTuple):
-    first: int                # of its tokens
-    last: int
-    clauses: dict[str, int]   # where each begins
-    own: list[int]            # its tokens that stand in no SELECT inside it
+class _Query:
+    """The tokens of a query with one SELECT; `clauses`: where each begins, none of other queries."""
+
+    def __init__(self, query: str, params: Sequence[Any] = ()) -> None:
+        self.query, self._params = query, params
+        self.tokens: list[_Token] = []
+        depth = 0
+        for found in _TOKEN.finditer(query):
+            kind, text = found.lastgroup, found[0]
+            if kind in ("text", "quoted"):
+                text = text[1:-1].replace(text[0] * 2, text[0])
+            depth -= kind == "sign" and text == ")"
+            if kind is not None:
+                self.tokens.append(_Token(kind, text, found.start(), found.end(), depth))
+            depth += kind == "sign" and text == "("
+        words = [at for at, token in enumerate(self.tokens) if token.depth == 0 and self.is_(at, *_CLAUSES)]
+        single = self.is_(0, "select") and sum(self.is_(at, "select") for at in range(len(self.tokens))) == 1
+        self.clauses = {self.tokens[at].text.lower(): at for at in words} if single else {}
+
+    def is_(self, at: int, *words: str) -> bool:
+        token = self.tokens[at] if 0 <= at < len(self.tokens) else None
+        return token is not None and token.kind in ("word", "sign") and token.text.lower() in words
 
     def behind(self, clause: str) -> int:
         """Where the clauses behind one begin."""
         names = _CLAUSES[_CLAUSES.index(clause) + 1:]
-        return min([at for name, at in self.clauses.items() if name in names], default=self.last)
+        return min((at for name, at in self.clauses.items() if name in names), default=len(self.tokens))
+
+    def marks(self, at: int) -> int:
+        return sum(token.kind == "mark" for token in self.tokens[:at])
+
+    def rows(self, end: int) -> tuple[str, list[Any]] | None:
+        """The clauses from FROM to a token, with their parameters. None if each row of one table stands
+        with each of another."""
+        begin = self.clauses["from"]
+        if any(token.text == "," and token.depth == 0 for token in self.tokens[begin:self.behind("from")]):
+            return None
+        return (self.query[self.tokens[begin].begin:self.tokens[end - 1].end],
+                list(self._params)[self.marks(begin):self.marks(end)])
+
+    def _value(self, at: int) -> Any:
+        """A constant, None for none. A text in double quotation marks may be a column: it is a token."""
+        token = self.tokens[at] if at < len(self.tokens) else self.tokens[0]
+        if token.kind == "mark":
+            return dict(enumerate(self._params)).get(self.marks(at))
+        if token.kind == "number":
+            return float(token.text) if "." in token.text else int(token.text)
+        return {"text": token.text, "quoted": token}.get(token.kind)
+
+    def column(self, at: int) -> _Column | None:
+        """The column that begins at a token: name, t.name, lower(name)."""
+        if self.is_(at, *_MADE) and self.is_(at + 1, "("):
+            inner = self.column(at + 2)
+            made = _MADE[self.tokens[at].text.lower()]
+            return inner._replace(made=inner.made + made, end=inner.end + 1) \
+                if inner is not None and self.is_(inner.end, ")") else None
+        names: list[str] = []
+        while at < len(self.tokens) and self.tokens[at].kind in ("word", "quoted") and not self.is_(at, *_WORDS):
+            names.append(self.tokens[at].text)
+            at += 1 + self.is_(at + 1, ".")
+            if not self.is_(at - 1, "."):
+                break
+        return None if not names or self.is_(at, "(") else \
+            _Column(names[-1], ".".join(f"[{name}]" for name in names), (), at)
+
+    def tests(self) -> Iterator[tuple[_Column, str, tuple[Any, ...]]]:
+        """A column, a sign of Test, and values."""
+        for at in range(len(self.tokens)):
+            inside = self.is_(at - 1, ".") or (self.is_(at - 1, "(") and self.is_(at - 2, *_MADE))
+            column = None if inside else self.column(at)
+            if column is None:
+                continue
+            sign = column.end + self.is_(column.end, "not")
+            said = self._value(sign + 1)
+            folded = column._replace(made=(("lower",),))
+            if self.is_(sign, *_SIGNS) and said is not None and not self.is_(sign + 2, *"*/+-%", "||"):
+                nocase = self.is_(sign + 2, "collate") and self.is_(sign + 3, "nocase") and isinstance(said, str)
+                yield folded if nocase else column, _SIGNS[self.tokens[sign].text.lower()], \
+                    (said.lower() if nocase else said,)
+            elif self.is_(sign, "in") and self.is_(sign + 1, "("):
+                end = next((i for i, token in enumerate(self.tokens)
+                            if i > sign + 1 and token.depth == self.tokens[sign].depth), 0)
+                items = tuple(map(self._value, range(sign + 2, end, 2)))
+                if items and None not in items and all(self.is_(i, ",") for i in range(sign + 3, end, 2)):
+                    yield column, "one of", items
+            elif self.is_(sign, "like") and isinstance(said, str) and re.fullmatch("%?[^%_]+%?", said):
+                form = {"%%": "in", "%": "end" if said[0] == "%" else "start"}
+                yield folded, form.get("%" * said.count("%"), "=="), (said.strip("%").lower(),)
+
+    def aggregates(self) -> Iterator[tuple[str, _Column, bool]]:
+        """sum(a), avg(t.a), max(distinct a), sum(cast(a as integer)), and whether that makes whole
+        numbers; `order by a limit 1` as min(a)."""
+        for at in range(len(self.tokens)):
+            if not self.is_(at, "sum", "total", "avg", "max", "min") or not self.is_(at + 1, "("):
+                continue
+            inner = at + 2 + self.is_(at + 2, "distinct")
+            casts = self.is_(inner, "cast") and self.is_(inner + 1, "(")
+            column = self.column(inner + 2 * casts)
+            if column is None or column.made:
+                continue
+            end = column.end
+            if self.is_(end, ")") if not casts else not self.is_(at, "max", "min") and self.is_(
+                    end + 1, "int", "integer", "real", "float", "numeric") and self.is_(end + 2, ")"):
+                yield self.tokens[at].text.lower(), column, self.is_(end + 1, "int", "integer")
+        column = self.column(self.clauses["order"] + 2) if "order" in self.clauses else None
+        if column is not None and column.end + self.is_(column.end, "asc", "desc") == self.clauses.get("limit"):
+            yield "max" if self.is_(column.end, "desc") else "min", column, False
 
 
 def without_limit(query: str) -> str:
     """The query without its LIMIT, where that cuts off rows that are in no order; else ""."""
-    tokens = _tokens(query)
-    outer = next((select for select in _selects(tokens) if tokens[select.first].depth == 0), None)
-    at = outer.clauses.get("limit", 0) if outer is not None and "order" not in outer.clauses else 0
-    number = tokens[at + 1].text if at and at + 2 == len(tokens) else "0"
-    return query[:tokens[at].begin] if number.isdecimal() and int(number) > 1 else ""
+    asked = _Query(query)
+    at = 0 if "order" in asked.clauses else asked.clauses.get("limit", 0)
+    number = asked.tokens[at + 1].text if at and at + 2 == len(asked.tokens) else "0"
+    return query[:asked.tokens[at].begin] if number.isdecimal() and int(number) > 1 else ""
 
 
 class Queries:
@@ -86,133 +178,38 @@ class Queries:
     def note(self, query: str, params: Sequence[Any], seconds: float) -> Iterator[str]:
         """Learns the conditions of a query that ran, and gives a sentence for each aggregate over texts
         that SQLite does not read as what they say."""
-        tokens = _tokens(query)
-        marks = [sum(token.kind == "mark" for token in tokens[:at]) for at in range(len(tokens) + 1)]
-        self.unclear = self.unclear or seconds > _SECONDS
-        for select in _selects(tokens) if seconds <= _SECONDS else ():
-            def values(column: _Column, end: int) -> Counter | None:
-                return self._values(query, tokens, select, column, end, list(params)[marks[select.clauses["from"]]:marks[end]])
+        asked = _Query(query, params)
+        if seconds > _SECONDS or "from" not in asked.clauses:
+            self.unclear = True
+            return
+        tests = list(asked.tests())
+        self.unclear = self.unclear or len(tests) < sum(
+            asked.is_(at, *_SIGNS, "in", "like", "glob", "between", "match", "instr") and not asked.is_(
+                at + 1, "not", "null") for at in range(asked.clauses.get("where", len(asked.tokens)), len(asked.tokens)))
+        for column, sign, said in tests:
+            counter = self._values(asked, column, asked.behind("from"))
+            names = [_Column(item.text, f"[{item.text}]") for item in said if isinstance(item, _Token)]
+            if not counter or any(self._values(asked, name, asked.behind("from")) for name in names):
+                self.unclear = True   # no values, or a column in quotation marks
+                continue
+            wanted = tuple(_as_compared(item, counter) for item in said)
+            test = Test(column.name, sign, wanted if sign == "one of" else wanted[0], column.made)
+            self.asked[test] = self.asked.get(test, Counter()) | counter
+        for function, column, whole in asked.aggregates():
+            if counter := self._values(asked, column, asked.behind("where")):
+                yield from _misordered(function, counter) if function in ("max", "min") \
+                    else _misread(function, column, whole, counter)
 
-            tests = list(_tests(tokens, select, params, marks))
-            self.unclear = self.unclear or len(tests) < sum(
-                tokens[at].is_(*_SIGNS, "in", "like", "glob", "between", "match", "instr")
-                for at in select.own if at >= select.clauses.get("where", select.last)
-                and not tokens[min(at + 1, select.last - 1)].is_("not", "null"))
-            for column, sign, said in tests if "from" in select.clauses else ():
-                counter = values(column, select.behind("from"))
-                quoted = [item for item in (said if sign == "one of" else (said,)) if isinstance(item, _Token)]
-                if not counter or any(values(_Column(item.text, f"[{item.text}]", (), 0), select.behind("from"))
-                                      for item in quoted):
-                    self.unclear = True   # no values, or a column in quotation marks
-                    continue
-                wanted = tuple(_as_compared(item, counter) for item in (said if sign == "one of" else (said,)))
-                test = Test(column.name, sign, wanted if sign == "one of" else wanted[0], column.made)
-                self.asked[test] = self.asked.get(test, Counter()) | counter
-            for function, column, whole in _aggregates(tokens, select) if "from" in select.clauses else ():
-                if counter := values(column, select.behind("where")):
-                    yield from _misordered(function, column, counter) if function in ("max", "min") \
-                        else _misread(function, column, whole, counter)
-
-    def _values(self, query: str, tokens: list[_Token], select: _Select, column: _Column, end: int,
-                params: list[Any]) -> Counter | None:
+    def _values(self, asked: _Query, column: _Column, end: int) -> Counter | None:
         """How often which value stands in a column, of the rows that the clauses before `end` give."""
-        first, begin = tokens[select.first], select.clauses["from"]
-        if any(token.text == "," and token.depth == first.depth
-               for token in tokens[begin:select.behind("from")]):
-            return None   # all rows of one table with all of another
-        home = query[tokens[begin].begin:tokens[end - 1].end]
-        outer = next((token for token in tokens if token.is_("select") and token.depth == 0), first)
-        prefix = query[:outer.begin]   # WITH
+        home = asked.rows(end)
         try:
-            count = self._run(f"{prefix} SELECT count(*) AS n FROM (SELECT 1 {home} LIMIT {_MOST_ROWS + 1})", params)
-            rows = self._run(f"{prefix} SELECT {column.written} AS v, count(*) AS n {home} GROUP BY 1 "
-                             f"LIMIT {_MOST_KINDS}", params) if count[0]["n"] <= _MOST_ROWS else []
+            count = home and self._run(f"SELECT count(*) AS n FROM (SELECT 1 {home[0]} LIMIT {_MOST_ROWS + 1})", home[1])
+            rows = self._run(f"SELECT {column.written} AS v, count(*) AS n {home[0]} GROUP BY 1 LIMIT {_MOST_KINDS}",
+                             home[1]) if home and count[0]["n"] <= _MOST_ROWS else []
         except (ValueError, MemoryError):
             return None
         return Counter({row["v"]: row["n"] for row in rows}) if 0 < len(rows) < _MOST_KINDS else None
-
-
-def _tokens(query: str) -> list[_Token]:
-    tokens, depth = [], 0
-    for found in _TOKEN.finditer(query):
-        kind, text = found.lastgroup, found[0]
-        if kind in ("text", "quoted"):
-            text = text[1:-1].replace(text[0] * 2, text[0])
-        depth -= kind == "sign" and text == ")"
-        if kind is not None:
-            tokens.append(_Token(kind, text, found.start(), found.end(), depth))
-        depth += kind == "sign" and text == "("
-    return tokens
-
-
-def _selects(tokens: list[_Token]) -> list[_Select]:
-    found: list[_Select] = []
-    for first in reversed([at for at, token in enumerate(tokens) if token.is_("select")]):
-        depth = tokens[first].depth
-        last = next((at for at in range(first + 1, len(tokens)) if tokens[at].depth < depth or (
-            tokens[at].depth == depth and tokens[at].is_(*_COMPOUND))), len(tokens))
-        clauses: dict[str, int] = {}
-        for at in range(first + 1, last):
-            if tokens[at].depth == depth and tokens[at].is_(*_CLAUSES):
-                clauses.setdefault(tokens[at].text.lower(), at)
-        inner = {at for other in found if first < other.first < last for at in range(other.first, other.last)}
-        found.append(_Select(first, last, clauses, [at for at in range(first, last) if at not in inner]))
-    return found
-
-
-def _column(tokens: list[_Token], at: int) -> _Column | None:
-    """The column that begins at a token: name, t.name, lower(name)."""
-    if at + 1 < len(tokens) and tokens[at].is_(*_MADE) and tokens[at + 1].is_("("):
-        inner = _column(tokens, at + 2)
-        closed = inner is not None and inner.end < len(tokens) and tokens[inner.end].is_(")")
-        return inner._replace(made=inner.made + _MADE[tokens[at].text.lower()], end=inner.end + 1) \
-            if inner is not None and closed else None
-    names: list[str] = []
-    while at < len(tokens) and tokens[at].kind in ("word", "quoted") and not tokens[at].is_(*_WORDS):
-        names.append(tokens[at].text)
-        at += 1
-        if at >= len(tokens) or not tokens[at].is_("."):
-            break
-        at += 1
-    if not names or (at < len(tokens) and tokens[at].is_("(")):
-        return None
-    return _Column(names[-1], ".".join(f"[{name}]" for name in names), (), at)
-
-
-def _tests(tokens: list[_Token], select: _Select, params: Sequence[Any], marks: list[int]
-           ) -> Iterator[tuple[_Column, str, Any]]:
-    """A column, a sign of Test and a value, or several for "one of". A text in double quotation marks,
-    which may be a column, stays a token."""
-    def value(at: int) -> Any:
-        token = tokens[at] if at < select.last else tokens[select.first]
-        if token.kind == "mark":
-            return params[marks[at]] if marks[at] < len(params) else None
-        number = token.kind == "number" and float(token.text)
-        return (int(number) if "." not in token.text else number) if token.kind == "number" else \
-            token.text if token.kind == "text" else token if token.kind == "quoted" else None
-
-    def is_(at: int, *words: str) -> bool:
-        return at < select.last and tokens[at].is_(*words)
-
-    for at in select.own:
-        column = None if is_(at - 1, ".") or (is_(at - 1, "(") and is_(at - 2, *_MADE)) else _column(tokens, at)
-        if column is None:
-            continue
-        sign = column.end + is_(column.end, "not")
-        said = value(sign + 1)
-        if is_(sign, *_SIGNS) and said is not None and not is_(sign + 2, "*", "/", "+", "-", "||", "%"):
-            if is_(sign + 2, "collate") and is_(sign + 3, "nocase") and isinstance(said, str):
-                column, said = column._replace(made=(("lower",),)), said.lower()
-            yield column, _SIGNS[tokens[sign].text.lower()], said
-        elif is_(sign, "in") and is_(sign + 1, "("):
-            end = next((i for i in range(sign + 2, select.last) if tokens[i].depth == tokens[sign].depth), 0)
-            items = tuple(value(i) for i in range(sign + 2, end, 2))
-            if items and None not in items and all(is_(i, ",") for i in range(sign + 3, end, 2)):
-                yield column, "one of", items
-        elif is_(sign, "like") and isinstance(said, str) and said.strip("%") and not re.search("[%_]", said.strip("%")):
-            form = {(True, True): "in", (True, False): "end", (False, True): "start"}
-            yield (column._replace(made=(("lower",),)), form.get((said[0] == "%", said[-1] == "%"), "=="),
-                   said.strip("%").lower())
 
 
 def _as_compared(value: Any, counter: Counter) -> Any:
@@ -224,50 +221,22 @@ def _as_compared(value: Any, counter: Counter) -> Any:
     return str(value) if type(value) in (int, float) and kinds == {str} else value
 
 
-def _aggregates(tokens: list[_Token], select: _Select) -> Iterator[tuple[str, _Column, bool]]:
-    """sum(a), avg(t.a), max(distinct a), sum(cast(a as integer)), whether a whole number is made; and
-    `order by a limit 1` as min(a)."""
-    def is_(at: int, *words: str) -> bool:
-        return at < select.last and tokens[at].is_(*words)
-
-    for at in select.own:
-        if not is_(at, "sum", "total", "avg", "max", "min") or not is_(at + 1, "("):
-            continue
-        inner = at + 2 + is_(at + 2, "distinct")
-        casts = is_(inner, "cast") and is_(inner + 1, "(")
-        column = _column(tokens, inner + 2 if casts else inner)
-        if column is None or column.made:
-            continue
-        to_whole = casts and is_(column.end + 1, "int", "integer")
-        cast = casts and is_(column.end, "as") and is_(column.end + 2, ")") and not is_(at, "max", "min")
-        if cast and (to_whole or is_(column.end + 1, "real", "float", "numeric")) or \
-                not casts and is_(column.end, ")"):
-            yield tokens[at].text.lower(), column, to_whole
-    order = select.clauses.get("order")
-    column = _column(tokens, order + 2) if order is not None else None
-    if column is not None and not column.made:
-        end = column.end + is_(column.end, "asc", "desc")
-        if end == select.clauses.get("limit"):
-            yield ("max" if is_(end - 1, "desc") else "min"), column, False
-
-
-def _misordered(function: str, column: _Column, counter: Counter) -> Iterator[str]:
+def _misordered(function: str, counter: Counter) -> Iterator[str]:
     said: list[str] = []
     widths, texts = Widths(said.append), [value for value in counter if isinstance(value, str)]
     if texts and all(map(widths.count, texts)):
-        widths.tell(f"{function}({column.name})", max(texts) if function == "max" else min(texts))
+        widths.tell(function, max(texts) if function == "max" else min(texts))
     yield from said
 
 
 def _misread(function: str, column: _Column, whole: bool, counter: Counter) -> Iterator[str]:
-    wrong: dict[str, tuple[int, str]] = {}
-    for value, count in counter.items():
-        found = _NUMBER.match(value) if isinstance(value, str) else None
+    wrong: dict[str, str] = {}
+    for value in (value for value in counter if isinstance(value, str)):
+        found = _NUMBER.match(value)
         read = (found[0].strip().split(".")[0] if whole else found[0].strip()) if found else "0"
-        says = numbers_of(value) if isinstance(value, str) and NUMBER_LIKE.fullmatch(value) else []
-        if isinstance(value, str) and (says[0] != plain_number(read.lstrip("+-")) if says
-                                       else function == "avg" and not found):
-            wrong[value] = count, read
-    for value, (_, read) in list(wrong.items())[:1]:
-        yield (f"{function}() reads {sum(count for count, _ in wrong.values()):,} texts of {column.name} as "
-               f"another number than they say, such as {short(value)} as {read}")
+        says = numbers_of(value) if NUMBER_LIKE.fullmatch(value) else []
+        if says[0] != plain_number(read.lstrip("+-")) if says else function == "avg" and not found:
+            wrong[value] = read
+    for value, read in list(wrong.items())[:1]:
+        yield (f"{function}() reads {sum(map(counter.get, wrong)):,} texts of {column.name} as another number "
+               f"than they say, such as {short(value)} as {read}")

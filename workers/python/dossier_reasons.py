@@ -15,7 +15,7 @@ from typing import Any
 
 from dossier_code import Parsed
 from dossier_empty import Test, Values, searched_texts, short, tests_of
-from dossier_forms import Forms, anyhow
+from dossier_forms import Forms, anyhow, misspelt
 from dossier_row_store import FILE
 from dossier_seek import Join, Seeker, Sought, alike, made_texts
 from dossier_text import Source
@@ -113,16 +113,18 @@ class Reasons:
 
     def _stands_nowhere(self, text: str, deadline: float) -> bool:
         """Whether all of the data was searched for the text and has it in no written form: other case,
-        accents, spaces, hyphens."""
+        accents, spaces, hyphens, a letter more or less."""
         if text not in self._nowhere:
-            found = anyhow(text)
+            found, near = anyhow(text), misspelt(text)
             for source in self._sources if found is not None else ():
                 for at in range(0, source.bytes, _CHUNK):
                     part = str(source.view[max(0, at - _LONGEST_WORD):at + _CHUNK], "utf-8", "replace")
                     if time.monotonic() > deadline:
                         return False
-                    if found(part):
+                    if found(part) or (other := near(part)):
                         self._nowhere[text] = False
+                        self._stands[text] = False, self._stands.get(text, (False, ""))[1] or (
+                            "" if found(part) else other[0])
                         return False
             self._nowhere[text] = found is not None
         return self._nowhere[text]
@@ -244,6 +246,7 @@ class Reasons:
             known = [field for field in item.fields
                      if field in values.counts and not set(values.counts[field]) <= {None}]
             for text in set(item.texts) - said:
+                nowhere = self._stands_nowhere(text, deadline)
                 _, other = self._stands.get(text, (False, ""))
                 reason = f"{short(text)} stands nowhere in the text."
                 reason += f" {other!r} does." if other else ""
@@ -254,7 +257,7 @@ class Reasons:
                     if values.whole and values.all_shown(test, self._shown):
                         self.proved.add(text)
                     reason += f" {known[0]}:{listed.removeprefix('Its values:')}"
-                if all(map(values.are_texts, known)) and self._stands_nowhere(text, deadline):
+                if all(map(values.are_texts, known)) and nowhere:
                     self.proved.add(text)
                 self.found[text] = reason
                 about[text] = text.lower()

@@ -19,6 +19,7 @@ namespace {
 // 4 of 22 right ones were between this and the score that is trusted alone (docs/small-models.md).
 constexpr double kLikely = 0.5;
 constexpr std::uint64_t kMeasured = 32u << 20;  // bytes of a context whose words are examined
+constexpr double kLinesOfRow = 1.2;  // most lines for one row, where each row is a line
 
 }  // namespace
 
@@ -67,27 +68,47 @@ std::set<std::string, std::less<>> FieldNames(const ContextSet& context) {
 
 // Returns a value of the data that the question names and this attempt ignores.
 std::string CallLoop::ValueLeftOut(std::string_view answer) {
-  if (run_.policy.checked != ModelPolicy::Checked::kEveryWord) return {};
   if (evidence_.attempt_code().empty()) return {};
+  // Models that have read rows may have chosen them without a word of the question in the code.
+  const bool large = run_.policy.checked != ModelPolicy::Checked::kEveryWord;
+  if (large && (!HasNumber(answer) || all_subcalls_.made > 0)) return {};
   if (!named_values_) {
     const ContextSet& context = *run_.request.context;
     std::vector<std::string_view> texts;
     for (std::size_t i = 0; i < context.documents().size(); ++i) {
       if (!inspect::HasRecords(context.documents()[i].description)) continue;
-      if (const auto stored = context.Stored(i)) texts.push_back((*stored)->map.bytes());
+      const auto stored = context.Stored(i);
+      if (!stored) continue;
+      const std::string_view text = (*stored)->map.bytes();
+      const auto& records = context.documents()[i].description.records;
+      const auto lines = std::ranges::count(text.substr(0, kMeasured), '\n');
+      if (large && (!records || lines > kLinesOfRow * static_cast<double>(records->records))) return {};
+      texts.push_back(text);
     }
     named_values_.emplace(std::move(texts), FieldNames(context), run_.request.question);
   }
   std::vector<std::string> seen = evidence_.shown();
   seen.emplace_back(answer);
-  return named_values_->LeftOut(evidence_.attempt_code(), seen);
+  using Look = NamedValues::Look;
+  return named_values_->LeftOut(evidence_.attempt_code(), seen,
+                                large ? Look::kCells : Look::kEverywhere);
 }
 
-// Returns a document that the question names, if neither code nor a sub-call has read it and it
-// does not contain the answer's words: then the answer comes from another document.
+// Returns why the answer seems to come from another document than one that the question names: it
+// stands in another, or neither code nor a sub-call has read the one that is named, and it does not
+// contain the answer's words.
 std::string CallLoop::UnreadDocument(std::string_view answer) {
-  if (run_.policy.checked != ModelPolicy::Checked::kEveryWord || !bench_) return {};
   const ContextSet& context = *run_.request.context;
+  if (context.documents().size() < 2 || context.bytes() > kMeasured) return {};
+  std::vector<NamedText> documents;
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    if (const auto stored = context.Stored(i)) {
+      documents.push_back({context.documents()[i].name, (*stored)->map.bytes()});
+    }
+  }
+  std::string elsewhere = FromOtherDocument(answer, run_.request.question, documents);
+  const bool large = run_.policy.checked != ModelPolicy::Checked::kEveryWord;
+  if (!elsewhere.empty() || large || !bench_) return elsewhere;
   const std::vector<std::string_view> said = WordsBesides(answer, run_.request.question);
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     const std::string& name = context.documents()[i].name;
@@ -96,7 +117,7 @@ std::string CallLoop::UnreadDocument(std::string_view answer) {
     if (!stored || (*stored)->map.bytes().empty()) continue;
     const std::string_view text = (*stored)->map.bytes();
     if (!std::ranges::all_of(said, [text](auto word) { return text.find(word) != text.npos; }))
-      return name;
+      return fmt::format("The question names the document {}, and no code has read it.", name);
   }
   return {};
 }
@@ -202,6 +223,8 @@ GateSituation CallLoop::Situation(std::string_view answer) {
   if (situation.passages_read != GateSituation::Passages::kNotRead) {
     situation.mentions = CountedMentions(answer);
   }
+  situation.explained = evidence_.explains([&](std::string_view text) { return DataHold(text); });
+  situation.asked_models = all_subcalls_.made > 0;
   if (bench_) situation.error_texts = bench_->subcalls().error_texts();
   return situation;
 }

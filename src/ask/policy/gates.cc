@@ -40,8 +40,11 @@ constexpr std::string_view kTakeAll =
     "question that say so.";
 constexpr std::string_view kReadAll =
     " Search or read all of it with code, then answer, or hand the answer in again.";
-constexpr std::string_view kAdvice[] = {kComputeIt, kAskThemAgain, kLookElsewhere, kTakeAll,
-                                        kReadAll};
+constexpr std::string_view kQuoteIt =
+    " Look for it in the text. If the text says it in other words, or if it is a judgement on what "
+    "the text says, write before the answer a line `SAYS: ` and those words of the text.";
+constexpr std::string_view kAdvice[] = {kComputeIt, kAskThemAgain, kLookElsewhere,
+                                        kTakeAll,   kReadAll,      kQuoteIt};
 
 std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
@@ -429,6 +432,28 @@ std::string Gates::UnshownNames(std::string_view answer, std::span<const std::st
   return name.empty() ? std::string() : fmt::format("No output shows \"{}\".{}", name, kComputeIt);
 }
 
+// A word that only replies of sub-calls say, and neither the data nor the question nor the code that
+// asked them. Endings may differ.
+std::string Gates::OnlyModelsSay(std::string_view answer, const GateSituation& situation) const {
+  constexpr std::size_t kShortest = 5, kEnding = 3, kMostWords = 3;  // bytes, bytes, words
+  const std::vector<std::string_view> words = WordsBesides(answer, context_.question);
+  if (!situation.asked_models || situation.explained || !situation.in_data || HasNumber(answer) ||
+      words.size() > kMostWords) {
+    return {};
+  }
+  const std::string code = situation.code ? Folded(Join(*situation.code, "\n")) : std::string();
+  std::string_view alone;
+  for (const std::string_view word : words) {
+    const std::string folded = Folded(word);
+    if (folded.size() < kShortest) continue;
+    const std::string stem = folded.substr(0, std::max(kShortest - 1, folded.size() - kEnding));
+    if (code.find(stem) != code.npos || situation.in_data(stem)) return {};
+    if (word.size() > alone.size()) alone = word;
+  }
+  if (alone.empty()) return {};
+  return fmt::format("Only sub-calls say \"{}\": it stands nowhere in the data.{}", alone, kQuoteIt);
+}
+
 // The digit 0 means the same as the word "none": after values of the data were shown, either may be
 // an answer about something that is not among them.
 std::string Gates::WithoutNeedlessZeros(std::string_view answer,
@@ -471,6 +496,7 @@ std::string Gates::Ungrounded(std::string_view given, const GateSituation& situa
   }
   if (brief) {
     std::string reason = UnshownNames(answer, evidence, situation);
+    if (numbers_only && reason.empty()) reason = OnlyModelsSay(answer, situation);
     if (numbers_only || !reason.empty()) return reason;
   }
   const Grounding grounding =
@@ -493,8 +519,7 @@ std::string Gates::Ungrounded(std::string_view given, const GateSituation& situa
 
 std::string Gates::ValueLeftOut(std::string_view /*answer*/, const GateSituation& situation) const {
   if (!situation.unread.empty()) {
-    return fmt::format("The question names the document {}, and no code has read it.{}",
-                       situation.unread, kComputeIt);
+    return fmt::format("{}{}", situation.unread, kComputeIt);
   }
   if (situation.left_out.empty()) return {};
   return fmt::format(

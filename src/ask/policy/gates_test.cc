@@ -423,5 +423,44 @@ TEST(GatesTest, AValueFromAPlaceThatNamesNothingOfTheQuestionIsRefused) {  // FL
   EXPECT_EQ(GateOf(Gates(context).Check("the piano", situation)), "passed");
 }
 
+TEST(GatesTest, AWordThatOnlySubcallsSayIsToldOnce) {  // FLT-36
+  GateContext context = Context();
+  context.question = "Which instrument does the keeper play in the evening?";
+  const Texts shown{"the piano"}, code{"llm_query('Is it a violin? ' + context)"};
+  GateSituation situation = After(shown);
+  situation.code = &code;
+  situation.asked_models = true;
+  situation.in_data = [](std::string_view word) {
+    return std::string_view("he played the clarinets for a carpenter").find(word) !=
+           std::string_view::npos;
+  };
+  Gates gates(context);
+  EXPECT_EQ(GateOf(gates.Check("the piano", situation)), "grounding");
+  EXPECT_EQ(GateOf(gates.Check("the piano", situation)), "passed");
+  EXPECT_EQ(GateOf(gates.Doubt("the piano", situation)), "grounding");
+  for (const char* answer : {"clarinet", "a clarinettist", "carpentry", "violin", "yes", "No.",
+                             "in the evening", "It is not known which one it could be."}) {
+    EXPECT_EQ(GateOf(gates.Doubt(answer, situation)), "passed") << answer;
+  }
+  situation.explained = true;
+  EXPECT_EQ(GateOf(gates.Doubt("the piano", situation)), "passed");
+  situation.explained = situation.asked_models = false;
+  EXPECT_EQ(GateOf(gates.Doubt("the piano", situation)), "passed");
+}
+
+TEST(EvidenceTest, WordsOfTheDataThatTheModelQuotesExplainItsAnswer) {  // FLT-36
+  Evidence evidence("Which mood has the letter?", {});
+  const auto in_data = [](std::string_view word) {
+    return std::string_view("i shall never see her again").find(word) != std::string_view::npos;
+  };
+  EXPECT_FALSE(evidence.explains(in_data));
+  evidence.NoteAsked("SAYS: I will never see him\nFINAL(melancholic)");
+  EXPECT_FALSE(evidence.explains(in_data));
+  evidence.NoteAsked("**SAYS:** \"see her\"\nFINAL(melancholic)");
+  EXPECT_FALSE(evidence.explains(in_data));
+  evidence.NoteAsked("SAYS: \"I shall never see her\"\nFINAL(melancholic)");
+  EXPECT_TRUE(evidence.explains(in_data));
+}
+
 }  // namespace
 }  // namespace dossier::ask

@@ -76,7 +76,8 @@ bool ShowsNothing(std::string_view line) {
   const std::size_t label = line.find_last_of(":=");
   std::string value =
       ToLowerAscii(TrimSpace(label == std::string_view::npos ? line : line.substr(label + 1)));
-  while (value.ends_with(')') || value.ends_with('(')) value.pop_back();
+  constexpr std::string_view kBrackets = "()[]{}";
+  while (!value.empty() && kBrackets.find(value.back()) != kBrackets.npos) value.pop_back();
   return std::ranges::find(kNothing, value) != kNothing.end() ||
          std::ranges::none_of(value, IsTextByte);
 }

@@ -7,17 +7,22 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ask/claims/numbers.h"
+#include "ask/claims/shown_texts.h"
 #include "ask/documents/document_words.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 
 namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kRead = 4u << 20;   // bytes of each text: enough rows to decide
 constexpr std::size_t kShortestWord = 4;  // bytes; shorter ones are mostly plain words, not values
+constexpr std::uint64_t kNames = std::uint64_t{1} << 32;  // places from here on are of names
 constexpr std::size_t kShortestPart = 3;  // bytes of a constant that begins like a value
 constexpr std::uint64_t kFewestLines = 3;
+constexpr std::size_t kMostQuoted = 200;  // code points of a line
 constexpr double kMostLines = 0.9;   // of all: a word in nearly every row distinguishes none
 constexpr double kNearlyAll = 0.95;  // of the lines with the word, or of those that code selects
 
@@ -53,7 +58,6 @@ void ForEachPlace(std::string_view line, const Add& add) {
   WordReader words(line);
   std::uint64_t number = 0;
   for (std::uint64_t word; words.Next(&word); ++number) add(word, 2 * number);
-  constexpr std::uint64_t kNames = std::uint64_t{1} << 32;
   ForEachName(line, [&](std::uint64_t name, std::uint64_t at, std::string_view /*text*/) {
     add(name, kNames + at);
   });
@@ -154,7 +158,12 @@ NamedValues::NamedValues(std::vector<std::string_view> texts,
     const auto usual =
         std::ranges::max_element(counted.at, {}, [](const auto& entry) { return entry.second; });
     if (static_cast<double>(usual->second) < kNearlyAll * with) continue;
-    values_.push_back({.word = counted.word, .hash = hash, .place = usual->first});
+    const bool is_cell = std::ranges::any_of(counted.at, [&](const auto& entry) {
+      return entry.first < kNames && entry.first % 2 == 1 &&
+             static_cast<double>(entry.second) >= kNearlyAll * with;
+    });
+    values_.push_back(
+        {.word = counted.word, .hash = hash, .place = usual->first, .is_cell = is_cell});
   }
   std::ranges::sort(values_, {}, &Value::word);
 }
@@ -165,28 +174,30 @@ std::vector<std::string> NamedValues::words() const {
   return words;
 }
 
-// True if another value of the place expresses it, or nearly all rows of the constants have it.
+// True if the other values of the place express it, or nearly all rows of the constants have it.
 bool NamedValues::IsExpressed(const Value& value, const Hashes& constants) const {
-  bool beside = false;
-  std::uint64_t most = 0;  // constants on one line
+  double all = 0, covered = 0;  // lines; with the value or with a constant at its place
+  std::uint64_t most = 0;       // constants on one line
   std::unordered_map<std::uint64_t, std::pair<double, double>>
       picked;  // by their number: lines, with
   ForEachLine(texts_, [&](std::string_view line) {
     Hashes held;
-    bool with = false;
+    bool with = false, beside = false;
     ForEachPlace(line, [&](std::uint64_t word, std::uint64_t place) {
       with |= word == value.hash;
       if (!constants.contains(word)) return;
       held.insert(word);
       beside |= place == value.place;
     });
+    ++all;
+    covered += with || beside ? 1 : 0;
     most = std::max<std::uint64_t>(most, held.size());
     auto& [lines, with_value] = picked[held.size()];
     ++lines;
     with_value += with ? 1 : 0;
   });
   const auto& [lines, with_value] = picked[most];
-  return beside || (most > 0 && with_value >= kNearlyAll * lines);
+  return covered >= kNearlyAll * all || (most > 0 && with_value >= kNearlyAll * lines);
 }
 
 bool NamesDocument(std::string_view question, std::string_view name) {
@@ -199,8 +210,51 @@ bool NamesDocument(std::string_view question, std::string_view name) {
   return named;
 }
 
+using Hashes = std::unordered_set<std::uint64_t>;
+
+std::string FromOtherDocument(std::string_view answer, std::string_view question,
+                              std::span<const NamedText> documents) {
+  constexpr std::size_t kShortest = 4;  // bytes of a word, or of an answer without a number
+  ShownTexts named;
+  Hashes known;  // words of the named documents, and of all names
+  std::string_view name;
+  for (const NamedText& document : documents) {
+    known.merge(NameHashesOf(document.name));
+    if (!NamesDocument(question, document.name)) continue;
+    name = document.name;
+    named.Add(document.text);
+    known.merge(NameHashesOf(document.text));
+  }
+  const std::string_view given = TrimSpace(answer);
+  NumberReader numbers(given);
+  const auto number = numbers.Next();
+  const auto stands = [&](const ShownTexts& text) {
+    return number ? text.ShowsIn(given, *number) : text.ShowsText(given);
+  };
+  if (name.empty() || (!number && given.size() < kShortest) || stands(named)) return {};
+  Hashes wanted;
+  WordReader asked(question);
+  for (std::uint64_t word; asked.Next(&word);) {
+    if (asked.end() - asked.begin() >= kShortest && !known.contains(word)) wanted.insert(word);
+  }
+  for (const NamedText& other : documents) {
+    std::string_view place;
+    ForEachLine(std::span(&other.text, 1), [&](std::string_view line) {
+      const auto is_wanted = [&](std::uint64_t word) { return wanted.contains(word); };
+      if (!place.empty() || std::ranges::none_of(NameHashesOf(line), is_wanted)) return;
+      ShownTexts shown;
+      shown.Add(line);
+      if (stands(shown)) place = TrimSpace(line);
+    });
+    if (place.empty()) continue;
+    return fmt::format("The question names {}, where this does not stand; it stands in {}: {}",
+                       name, other.name, utf8::Prefix(place, kMostQuoted));
+  }
+  return {};
+}
+
 std::string NamedValues::LeftOut(std::span<const std::string> code,
-                                 std::span<const std::string> seen) const {
+                                 std::span<const std::string> seen, Look look) const {
   if (values_.empty()) return {};
   std::string constants;
   for (const std::string& block : code) constants += ConstantsOf(block);
@@ -213,6 +267,7 @@ std::string NamedValues::LeftOut(std::span<const std::string> code,
     });
   };
   for (const Value& value : values_) {
+    if (look == Look::kCells && !value.is_cell) continue;
     if (said.contains(value.hash) || shown.contains(value.hash) || begins(value)) continue;
     if (!IsExpressed(value, said)) return value.word;
   }

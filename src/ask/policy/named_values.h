@@ -25,6 +25,16 @@ namespace dossier::ask {
 // `server/config.go` name "server/config.go". A name without punctuation may be a plain word.
 bool NamesDocument(std::string_view question, std::string_view name);
 
+struct NamedText {
+  std::string_view name, text;
+};
+
+// Returns a sentence if the answer seems to be taken from another document than the ones that the
+// question names: its first number, or all of it, stands in a line of another document beside a
+// word of the question, and no named document has either of the two. Empty: nothing speaks for that.
+std::string FromOtherDocument(std::string_view answer, std::string_view question,
+                              std::span<const NamedText> documents);
+
 class NamedValues {
  public:
   // Looks for words of `question` in the lines of `texts`, which are records of one or more lines;
@@ -35,9 +45,12 @@ class NamedValues {
 
   // Returns the first value of the question that `code` ignores; empty if there is none. A value is
   // not ignored if it is in a text constant of the code or in one of `seen` (outputs, the answer),
-  // if the code expresses it by another value of the same place ("open" for "not shipped"), or if
-  // nearly all rows that the code's other constants select have it.
-  std::string LeftOut(std::span<const std::string> code, std::span<const std::string> seen) const;
+  // if the code expresses it by all other values of the same place ("open" for "not shipped"), or if
+  // nearly all rows that the code's other constants select have it. kCells: only of values that are
+  // a whole cell.
+  enum class Look { kEverywhere, kCells };
+  std::string LeftOut(std::span<const std::string> code, std::span<const std::string> seen,
+                      Look look = Look::kEverywhere) const;
 
   std::vector<std::string> words() const;  // the values, as written in the question
 
@@ -47,6 +60,7 @@ class NamedValues {
     std::string word;
     std::uint64_t hash = 0;
     std::uint64_t place = 0;  // position in its rows
+    bool is_cell = false;     // it is all of a cell
   };
   bool IsExpressed(const Value& value, const Hashes& constants) const;
 
