@@ -205,8 +205,8 @@ class ReasonsTest(WorkerTest):
     def test_a_search_for_a_misspelt_text_proves_nothing(self) -> None:  # FLT-36
         filling = "The wind blew over the empty fields and nobody came by that day.\n" * 40
         self.start([Text("note.txt", filling + "The access number of the vault is 739205.\n" + filling)])
-        for code, other in (("print(doc.grep('acces number'))", "access number"), ("print(doc.grep('valut'))", "vault"),
-                            ("print(context.count('acccess number'))", "access number"),
+        for code, other in (("print(doc.grep('acces number'))", "access number"),
+                            ("print(context.count('Acces Number'))", "access number"),
                             ("print([x for x in context.splitlines() if 'numbr of' in x])", "number of")):
             with self.subTest(code):
                 self.start([Text("note.txt", filling + "The access number of the vault is 739205.\n" + filling)])

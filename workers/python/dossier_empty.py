@@ -397,7 +397,9 @@ def _number_tests(parsed: Parsed, seeker: Seeker) -> Iterator[Test]:
             kinds = {node.id for node in ast.walk(call.args[1]) if isinstance(node, ast.Name)}
             field, made = seeker.field(call.args[0]) if kinds <= {"int", "float"} else (None, ())
         elif name in ("isdigit", "isnumeric", "isdecimal") and isinstance(call.func, ast.Attribute):
-            field, made = seeker.field(call.func.value)
+            text = call.func.value
+            text = text.args[0] if getattr(getattr(text, "func", None), "id", "") == "str" and text.args else text
+            field, made = seeker.field(text)
         else:
             continue
         if field is not None:

@@ -25,7 +25,6 @@ from dossier_seek import Seeker
 _SHOWN = 4
 _LEAST = 2          # characters of a value
 _LEAST_WORD = 4     # of a word in running text
-_LEAST_MISSPELT = 5
 _MOST_LINES = 2000  # between two looks at the clock
 _SIGN_OF = {"fullmatch": "==", "match": "start", "search": "in", "findall": "in", "finditer": "in",
             "contains": "in", "grep": "in"}
@@ -126,9 +125,10 @@ def _folded(text: str) -> str:
 
 def _loose(test: Test) -> Callable[[object], object] | None:
     """Whether a value would do in another form; None where no other is thought of."""
-    if test.sign == "in":
-        return _loose_word(test.value) if isinstance(test.value, str) else None
     wanted = form(test.value)
+    if test.sign == "in":
+        word = _loose_word(test.value) if isinstance(test.value, str) else None
+        return word and (lambda value: word(value) or form(value) == wanted)
     if not any(map(str.isalnum, wanted)):
         return None
     if test.sign == "==":
@@ -137,26 +137,16 @@ def _loose(test: Test) -> Callable[[object], object] | None:
         form(value).startswith(wanted) if test.sign == "start" else form(value).endswith(wanted))
 
 
-def anyhow(word: str) -> Callable[[str], object] | None:
+def anyhow(word: str) -> Callable[[str], re.Match[str] | None] | None:
     """Finds a text in any written form: in another case, without accents, with or without spaces and
-    hyphens. None for a text of signs alone."""
+    hyphens, with a letter more in long words. None for a text of signs alone."""
     parts = re.findall(r"[^\W_]+", _folded(word))
     if not parts:
         return None
-    pattern = r"[\W_]*".join(parts)
-    joined = pattern if len(parts) > 1 else r"(?:-\s*)?".join(map(re.escape, parts[0]))
+    spelt = [r"\w?".join([*part, ""]) if len(part) > _LEAST_WORD and part.isalpha() else part for part in parts]
+    joined = r"[\W_]*".join(spelt) if len(parts) > 1 else rf"{spelt[0]}|" + r"(?:-\s*)?".join(map(re.escape, parts[0]))
     found = re.compile(joined, re.IGNORECASE).search
     return lambda text: found(_folded(text))
-
-
-def misspelt(word: str) -> Callable[[str], re.Match[str] | None]:
-    """Finds a text that differs in one word, by a letter more or less or by two that are swapped."""
-    parts, forms = re.findall(r"[^\W_]+", word), ["(?!)"]
-    for at, part in enumerate(parts):
-        for i in range(1, len(part) + 1) if len(part) >= _LEAST_MISSPELT and part.isalpha() else ():
-            others = part[:i] + r"\w" + part[i:], part[:i] + part[i + 1:], part[:i - 1] + part[i:i + 1] + part[i - 1] + part[i + 1:]
-            forms += [r"[\W_]+".join([*parts[:at], other, *parts[at + 1:]]) for other in others if other != part]
-    return re.compile(rf"\b(?:{'|'.join(forms)})\b", re.IGNORECASE).search
 
 
 def _loose_word(word: str) -> Callable[[object], list[str]] | None:

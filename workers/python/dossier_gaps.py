@@ -324,8 +324,8 @@ class Gaps:
             self._leave(number, range(count)[slice(*arguments)], count, "lines")
         elif isinstance(whole, str):   # a query; `take` runs it
             with contextlib.suppress(ValueError, MemoryError):
-                rows = take(f"SELECT count(*) AS n FROM ({without_limit(whole)})", *arguments)
-                self._leave(number, range(len(part)), rows[0]["n"], "rows")
+                count = take(f"SELECT count(*) AS n FROM ({without_limit(whole)})", *arguments)[0]["n"]
+                self._leave(number, range(len(part)), count, "rows")
         elif not isinstance(whole, (bytes, dict)):
             bounds = slice(1) if take is next else arguments[0] if take == "__getitem__" else \
                 None if hasattr(part, "__len__") else slice(*arguments)

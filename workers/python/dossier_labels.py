@@ -15,7 +15,7 @@ import _dossier
 
 from dossier_bridge import LLMError, Parts, as_text, blob, call, spans_of
 from dossier_calls import Caller
-from dossier_extract import Extractor
+from dossier_extract import Extractor, ExtractResult
 from dossier_records import Records
 from dossier_rows import FieldError, Fields, Row, no_argument
 from dossier_text import Source
@@ -35,7 +35,7 @@ class _Counts(dict[str, int]):
         return self[label]  # a default would be a count of something that nobody counted
 
 
-class LabelResult:
+class LabelResult(ExtractResult):
     """`labels` (None where it failed), `counts` of every label, `failed` (indexes), `errors`
     (index: why it failed), `total`."""
 
@@ -65,13 +65,6 @@ class LabelResult:
 
     def _failures(self) -> str:
         return f"{len(self.failed):,} of {self.total:,} items failed ({self._kinds()})"
-
-    def _kinds(self) -> str:
-        kinds = Counter(reason.partition(":")[0] for reason in self.errors.values())
-        return ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
-
-    def __len__(self) -> int:
-        return self.total
 
     def __iter__(self) -> Iterator[str | None]:
         return iter(self.labels)

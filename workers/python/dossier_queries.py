@@ -1,54 +1,40 @@
 """What SQL that code ran asks of the data, so that it is checked as conditions in Python are.
 
-    queries = Queries(run)                  # run(query, params) gives rows
     list(queries.note("SELECT sum(a) FROM records WHERE city = 'oslo'", [], seconds=0.01))
     # ["sum() reads 3 texts of a as another number than they say, such as '1,093' as 1"]
     queries.asked     # {Test("city", "==", "oslo"): Counter({"Oslo": 92, "Rome": 97})}
-    without_limit("SELECT id FROM records LIMIT 50")   # "SELECT id FROM records"
 
 Only forms that leave no doubt are read: of a query with one SELECT a column, as it is or in lower(),
 upper() or trim(), beside a constant or a parameter; an aggregate of a column or of a CAST of one.
 """
 
 import re
-from collections import Counter
+from collections import Counter, namedtuple
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from dossier_empty import NUMBER_LIKE, Test, numbers_of, plain_number, short
 from dossier_rewrite import Widths
 
 _SECONDS = 0.3         # a query that took longer is not looked into: that would take as long again
-_MOST_ROWS = 200_000   # that a column is read of
-_MOST_KINDS = 9_000
+_MOST_ROWS, _MOST_KINDS = 200_000, 9_000   # of one column
 _TOKEN = re.compile(r"""--[^\n]*|/\*.*?\*/|(?P<text>'(?:[^']|'')*')|(?P<quoted>"(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`)
     |(?P<number>\d+(?:\.\d+)?)|(?P<word>[^\W\d]\w*)|(?P<mark>\?)|(?P<sign><=|>=|<>|!=|==|\|\||[^\s\w;])""",
                     re.VERBOSE | re.DOTALL)
 _CLAUSES = ("select", "from", "where", "group", "having", "window", "order", "limit")
 _MADE = {"lower": (("lower",),), "upper": (("upper",),), "trim": (("strip",),)}
 _SIGNS = {"=": "==", "==": "==", "<>": "==", "!=": "==", "is": "==", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-_WORDS = (*_CLAUSES, "and", "or", "not", "null", "case", "when", "then", "else", "end", "in", "is", "like",
-          "between", "distinct", "on")
+_WORDS = (*_CLAUSES, *"and or not null case when then else end in is like between distinct on".split())
 _NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
-class _Token(NamedTuple):
-    kind: str
-    text: str   # without quotation marks
-    begin: int
-    end: int
-    depth: int
-
-
-class _Column(NamedTuple):
-    name: str      # the last part of t.name
-    written: str
-    made: tuple[tuple[str, ...], ...] = ()
-    end: int = 0   # behind its tokens
+_Token = namedtuple("_Token", "kind text begin end depth")   # the text without quotation marks
+# `name`: the last part of t.name; `made`: as in Test; `end`: behind its tokens.
+_Column = namedtuple("_Column", "name written made end", defaults=((), 0))
 
 
 class _Query:
-    """The tokens of a query with one SELECT; `clauses`: where each begins, none of other queries."""
+    """`clauses`: where each begins; none if there is more than one SELECT."""
 
     def __init__(self, query: str, params: Sequence[Any] = ()) -> None:
         self.query, self._params = query, params
@@ -78,12 +64,9 @@ class _Query:
     def marks(self, at: int) -> int:
         return sum(token.kind == "mark" for token in self.tokens[:at])
 
-    def rows(self, end: int) -> tuple[str, list[Any]] | None:
-        """The clauses from FROM to a token, with their parameters. None if each row of one table stands
-        with each of another."""
+    def rows(self, end: int) -> tuple[str, list[Any]]:
+        """The clauses from FROM to a token, with their parameters."""
         begin = self.clauses["from"]
-        if any(token.text == "," and token.depth == 0 for token in self.tokens[begin:self.behind("from")]):
-            return None
         return (self.query[self.tokens[begin].begin:self.tokens[end - 1].end],
                 list(self._params)[self.marks(begin):self.marks(end)])
 
@@ -121,11 +104,8 @@ class _Query:
                 continue
             sign = column.end + self.is_(column.end, "not")
             said = self._value(sign + 1)
-            folded = column._replace(made=(("lower",),))
-            if self.is_(sign, *_SIGNS) and said is not None and not self.is_(sign + 2, *"*/+-%", "||"):
-                nocase = self.is_(sign + 2, "collate") and self.is_(sign + 3, "nocase") and isinstance(said, str)
-                yield folded if nocase else column, _SIGNS[self.tokens[sign].text.lower()], \
-                    (said.lower() if nocase else said,)
+            if self.is_(sign, *_SIGNS) and said is not None and not self.is_(sign + 2, *"*/+-%", "||", "collate"):
+                yield column, _SIGNS[self.tokens[sign].text.lower()], (said,)
             elif self.is_(sign, "in") and self.is_(sign + 1, "("):
                 end = next((i for i, token in enumerate(self.tokens)
                             if i > sign + 1 and token.depth == self.tokens[sign].depth), 0)
@@ -134,7 +114,7 @@ class _Query:
                     yield column, "one of", items
             elif self.is_(sign, "like") and isinstance(said, str) and re.fullmatch("%?[^%_]+%?", said):
                 form = {"%%": "in", "%": "end" if said[0] == "%" else "start"}
-                yield folded, form.get("%" * said.count("%"), "=="), (said.strip("%").lower(),)
+                yield column._replace(made=(("lower",),)), form.get("%" * said.count("%"), "=="), (said.strip("%").lower(),)
 
     def aggregates(self) -> Iterator[tuple[str, _Column, bool]]:
         """sum(a), avg(t.a), max(distinct a), sum(cast(a as integer)), and whether that makes whole
@@ -172,14 +152,14 @@ class Queries:
         self.forget()
 
     def forget(self) -> None:
-        self.asked: dict[Test, Counter] = {}
-        self.unclear = False   # something was asked that was not looked into
+        self.asked, self.unclear = dict[Test, Counter](), False   # something was not looked into
 
     def note(self, query: str, params: Sequence[Any], seconds: float) -> Iterator[str]:
-        """Learns the conditions of a query that ran, and gives a sentence for each aggregate over texts
-        that SQLite does not read as what they say."""
+        """Learns the conditions of a query that ran; gives sentences on texts that it misreads."""
         asked = _Query(query, params)
-        if seconds > _SECONDS or "from" not in asked.clauses:
+        if seconds > _SECONDS or "from" not in asked.clauses or any(
+                token.text == "," and token.depth == 0   # each row of one table with each of another
+                for token in asked.tokens[asked.clauses["from"]:asked.behind("from")]):
             self.unclear = True
             return
         tests = list(asked.tests())
@@ -197,16 +177,15 @@ class Queries:
             self.asked[test] = self.asked.get(test, Counter()) | counter
         for function, column, whole in asked.aggregates():
             if counter := self._values(asked, column, asked.behind("where")):
-                yield from _misordered(function, counter) if function in ("max", "min") \
-                    else _misread(function, column, whole, counter)
+                yield from _misread(function, column, whole, counter)
 
     def _values(self, asked: _Query, column: _Column, end: int) -> Counter | None:
         """How often which value stands in a column, of the rows that the clauses before `end` give."""
-        home = asked.rows(end)
+        home, params = asked.rows(end)
         try:
-            count = home and self._run(f"SELECT count(*) AS n FROM (SELECT 1 {home[0]} LIMIT {_MOST_ROWS + 1})", home[1])
-            rows = self._run(f"SELECT {column.written} AS v, count(*) AS n {home[0]} GROUP BY 1 LIMIT {_MOST_KINDS}",
-                             home[1]) if home and count[0]["n"] <= _MOST_ROWS else []
+            count = self._run(f"SELECT count(*) AS n FROM (SELECT 1 {home} LIMIT {_MOST_ROWS + 1})", params)[0]["n"]
+            rows = self._run(f"SELECT {column.written} AS v, count(*) AS n {home} GROUP BY 1 LIMIT {_MOST_KINDS}",
+                             params) if count <= _MOST_ROWS else []
         except (ValueError, MemoryError):
             return None
         return Counter({row["v"]: row["n"] for row in rows}) if 0 < len(rows) < _MOST_KINDS else None
@@ -221,17 +200,16 @@ def _as_compared(value: Any, counter: Counter) -> Any:
     return str(value) if type(value) in (int, float) and kinds == {str} else value
 
 
-def _misordered(function: str, counter: Counter) -> Iterator[str]:
-    said: list[str] = []
-    widths, texts = Widths(said.append), [value for value in counter if isinstance(value, str)]
-    if texts and all(map(widths.count, texts)):
-        widths.tell(function, max(texts) if function == "max" else min(texts))
-    yield from said
-
-
 def _misread(function: str, column: _Column, whole: bool, counter: Counter) -> Iterator[str]:
-    wrong: dict[str, str] = {}
-    for value in (value for value in counter if isinstance(value, str)):
+    texts, wrong = [value for value in counter if isinstance(value, str)], dict[str, str]()
+    if function in ("max", "min"):
+        said: list[str] = []
+        widths = Widths(said.append)
+        if texts and all(map(widths.count, texts)):
+            widths.tell(function, max(texts) if function == "max" else min(texts))
+        yield from said
+        return
+    for value in texts:
         found = _NUMBER.match(value)
         read = (found[0].strip().split(".")[0] if whole else found[0].strip()) if found else "0"
         says = numbers_of(value) if NUMBER_LIKE.fullmatch(value) else []

@@ -15,7 +15,7 @@ from typing import Any
 
 from dossier_code import Parsed
 from dossier_empty import Test, Values, searched_texts, short, tests_of
-from dossier_forms import Forms, anyhow, misspelt
+from dossier_forms import Forms, anyhow
 from dossier_row_store import FILE
 from dossier_seek import Join, Seeker, Sought, alike, made_texts
 from dossier_text import Source
@@ -115,16 +115,15 @@ class Reasons:
         """Whether all of the data was searched for the text and has it in no written form: other case,
         accents, spaces, hyphens, a letter more or less."""
         if text not in self._nowhere:
-            found, near = anyhow(text), misspelt(text)
+            found = anyhow(text)
             for source in self._sources if found is not None else ():
                 for at in range(0, source.bytes, _CHUNK):
                     part = str(source.view[max(0, at - _LONGEST_WORD):at + _CHUNK], "utf-8", "replace")
                     if time.monotonic() > deadline:
                         return False
-                    if found(part) or (other := near(part)):
+                    if other := found(part):
                         self._nowhere[text] = False
-                        self._stands[text] = False, self._stands.get(text, (False, ""))[1] or (
-                            "" if found(part) else other[0])
+                        self._stands[text] = False, self._stands.get(text, (False, ""))[1] or other[0]
                         return False
             self._nowhere[text] = found is not None
         return self._nowhere[text]

@@ -18,7 +18,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import _dossier
@@ -75,7 +75,8 @@ class Session:
         self._namespace = self._module.__dict__
         self._streams = Streams()
         self._queries = Queries(run)
-        self._world = World(self._namespace, features, self._notes.append, self._note_query)
+        self._world = World(self._namespace, features, self._notes.append,
+                            lambda *query: [self._gaps.say(text) for text in self._queries.note(*query)])
         small = features.get("profile") == "small"
         self._out_text = plain_out_text if small else out_text
         self._files = Files(self._world.sources, self._notes.append if small else None,
@@ -183,10 +184,6 @@ class Session:
         threading.excepthook = _thread_failed
         with contextlib.suppress(ValueError, OSError):
             signal.signal(signal.SIGINT, self.on_interrupt)
-
-    def _note_query(self, query: str, params: Sequence[Any], seconds: float) -> None:
-        for text in self._queries.note(query, params, seconds):
-            self._gaps.say(text)
 
     def _hand_over_lines(self, module: Any) -> None:
         """Only tracebacks need `linecache`, and it takes as long to load as a short block to run."""
@@ -407,13 +404,9 @@ class Session:
         result["vars"] = self._world.variables()
         # A block that stopped half way bound half of them: what a replay says is there must be.
         result["assigned"] = [name for name in result["assigned"] if name in self._namespace]
-        result["notes"] = [clean(note) for note in dict.fromkeys(self._notes)]
-        result["last"] = clean(result["last"])
-        result["typed"] = list(map(clean, result["typed"]))
-        result["unmatched"] = list(map(clean, result["unmatched"]))
-        result["settled"] = list(map(clean, result["settled"]))
-        result["searched"] = list(map(clean, result["searched"]))
-        result["days"] = list(map(clean, result["days"]))
+        result["notes"], result["last"] = dict.fromkeys(self._notes), clean(result["last"])
+        for name in ("notes", "typed", "unmatched", "settled", "searched", "days"):
+            result[name] = list(map(clean, result[name]))
         return result
 
 

@@ -19,7 +19,7 @@ namespace {
 // 4 of 22 right ones were between this and the score that is trusted alone (docs/small-models.md).
 constexpr double kLikely = 0.5;
 constexpr std::uint64_t kMeasured = 32u << 20;  // bytes of a context whose words are examined
-constexpr double kLinesOfRow = 1.2;  // most lines for one row, where each row is a line
+constexpr std::uint64_t kMostLines = 2;         // for one row, where each row is a line
 
 }  // namespace
 
@@ -76,50 +76,41 @@ std::string CallLoop::ValueLeftOut(std::string_view answer) {
     const ContextSet& context = *run_.request.context;
     std::vector<std::string_view> texts;
     for (std::size_t i = 0; i < context.documents().size(); ++i) {
-      if (!inspect::HasRecords(context.documents()[i].description)) continue;
-      const auto stored = context.Stored(i);
-      if (!stored) continue;
-      const std::string_view text = (*stored)->map.bytes();
-      const auto& records = context.documents()[i].description.records;
-      const auto lines = std::ranges::count(text.substr(0, kMeasured), '\n');
-      if (large && (!records || lines > kLinesOfRow * static_cast<double>(records->records))) return {};
-      texts.push_back(text);
+      const inspect::Description& description = context.documents()[i].description;
+      if (!inspect::HasRecords(description)) continue;
+      const std::uint64_t rows = description.records ? description.records->records : 0;
+      if (large && description.counts.lines > kMostLines * rows) return {};
+      if (const auto stored = context.Stored(i)) texts.push_back((*stored)->map.bytes());
     }
     named_values_.emplace(std::move(texts), FieldNames(context), run_.request.question);
   }
   std::vector<std::string> seen = evidence_.shown();
   seen.emplace_back(answer);
-  using Look = NamedValues::Look;
-  return named_values_->LeftOut(evidence_.attempt_code(), seen,
-                                large ? Look::kCells : Look::kEverywhere);
+  return named_values_->LeftOut(evidence_.attempt_code(), seen);
 }
 
 // Returns why the answer seems to come from another document than one that the question names: it
-// stands in another, or neither code nor a sub-call has read the one that is named, and it does not
-// contain the answer's words.
+// stands there, or nobody has read the one that is named, which does not contain its words.
 std::string CallLoop::UnreadDocument(std::string_view answer) {
   const ContextSet& context = *run_.request.context;
-  if (context.documents().size() < 2 || context.bytes() > kMeasured) return {};
+  if (context.bytes() > kMeasured) return {};
+  const bool small = run_.policy.checked == ModelPolicy::Checked::kEveryWord && bench_;
+  const std::vector<std::string_view> said = WordsBesides(answer, run_.request.question);
   std::vector<NamedText> documents;
+  std::string unread;
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
-    if (const auto stored = context.Stored(i)) {
-      documents.push_back({context.documents()[i].name, (*stored)->map.bytes()});
+    const auto stored = context.Stored(i);
+    if (!stored || (*stored)->map.bytes().empty()) continue;
+    documents.push_back({context.documents()[i].name, (*stored)->map.bytes()});
+    const auto& [name, text] = documents.back();
+    if (!small || !unread.empty() || !NamesDocument(run_.request.question, name)) continue;
+    const auto holds = [&](std::string_view word) { return text.find(word) != text.npos; };
+    if (!bench_->coverage().Touched(i) && !std::ranges::all_of(said, holds)) {
+      unread = fmt::format("The question names the document {}, and no code has read it.", name);
     }
   }
   std::string elsewhere = FromOtherDocument(answer, run_.request.question, documents);
-  const bool large = run_.policy.checked != ModelPolicy::Checked::kEveryWord;
-  if (!elsewhere.empty() || large || !bench_) return elsewhere;
-  const std::vector<std::string_view> said = WordsBesides(answer, run_.request.question);
-  for (std::size_t i = 0; i < context.documents().size(); ++i) {
-    const std::string& name = context.documents()[i].name;
-    if (!NamesDocument(run_.request.question, name) || bench_->coverage().Touched(i)) continue;
-    const auto stored = context.Stored(i);
-    if (!stored || (*stored)->map.bytes().empty()) continue;
-    const std::string_view text = (*stored)->map.bytes();
-    if (!std::ranges::all_of(said, [text](auto word) { return text.find(word) != text.npos; }))
-      return fmt::format("The question names the document {}, and no code has read it.", name);
-  }
-  return {};
+  return elsewhere.empty() ? unread : elsewhere;
 }
 
 std::vector<std::string_view> CallLoop::StoredTexts() const {
@@ -223,8 +214,8 @@ GateSituation CallLoop::Situation(std::string_view answer) {
   if (situation.passages_read != GateSituation::Passages::kNotRead) {
     situation.mentions = CountedMentions(answer);
   }
-  situation.explained = evidence_.explains([&](std::string_view text) { return DataHold(text); });
-  situation.asked_models = all_subcalls_.made > 0;
+  const std::string& says = evidence_.says();
+  situation.explained = all_subcalls_.made == 0 || (!says.empty() && DataHold(says));
   if (bench_) situation.error_texts = bench_->subcalls().error_texts();
   return situation;
 }

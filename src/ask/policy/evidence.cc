@@ -111,7 +111,7 @@ void Evidence::AddRaised(const sandbox::BlockResult& result, std::string_view se
 }
 
 void Evidence::NoteAsked(std::string_view reply) {
-  constexpr std::string_view kMark = "ASKED:", kSays = "SAYS:";
+  constexpr std::string_view kMark = "ASKED:", kSays = "IT SAYS:";
   constexpr std::size_t kLeastQuoted = 8;  // bytes
   const std::string question = ToLowerAscii(Unquoted(question_));
   for (std::string_view line : Split(reply, '\n')) {

@@ -42,7 +42,7 @@ constexpr std::string_view kReadAll =
     " Search or read all of it with code, then answer, or hand the answer in again.";
 constexpr std::string_view kQuoteIt =
     " Look for it in the text. If the text says it in other words, or if it is a judgement on what "
-    "the text says, write before the answer a line `SAYS: ` and those words of the text.";
+    "the text says, write before the answer a line `IT SAYS: ` and those words of the text.";
 constexpr std::string_view kAdvice[] = {kComputeIt, kAskThemAgain, kLookElsewhere,
                                         kTakeAll,   kReadAll,      kQuoteIt};
 
@@ -432,22 +432,21 @@ std::string Gates::UnshownNames(std::string_view answer, std::span<const std::st
   return name.empty() ? std::string() : fmt::format("No output shows \"{}\".{}", name, kComputeIt);
 }
 
-// A word that only replies of sub-calls say, and neither the data nor the question nor the code that
-// asked them. Endings may differ.
+// Finds a word that sub-calls say, and neither data, question nor code, whatever its ending.
 std::string Gates::OnlyModelsSay(std::string_view answer, const GateSituation& situation) const {
   constexpr std::size_t kShortest = 5, kEnding = 3, kMostWords = 3;  // bytes, bytes, words
   const std::vector<std::string_view> words = WordsBesides(answer, context_.question);
-  if (!situation.asked_models || situation.explained || !situation.in_data || HasNumber(answer) ||
-      words.size() > kMostWords) {
-    return {};
-  }
+  if (situation.explained || !situation.in_data || HasNumber(answer)) return {};
+  if (words.size() > kMostWords) return {};
   const std::string code = situation.code ? Folded(Join(*situation.code, "\n")) : std::string();
+  const std::string shown = Folded(Join(*situation.shown, "\n"));
   std::string_view alone;
   for (const std::string_view word : words) {
     const std::string folded = Folded(word);
     if (folded.size() < kShortest) continue;
     const std::string stem = folded.substr(0, std::max(kShortest - 1, folded.size() - kEnding));
-    if (code.find(stem) != code.npos || situation.in_data(stem)) return {};
+    const bool said = shown.find(stem) != shown.npos && code.find(stem) == code.npos;
+    if (!said || situation.in_data(stem)) return {};
     if (word.size() > alone.size()) alone = word;
   }
   if (alone.empty()) return {};

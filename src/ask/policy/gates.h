@@ -77,8 +77,7 @@ struct GateSituation {
   std::string
       left_out;  // a value of the data that the question names and no code says; may be empty
   std::string unread;  // why the answer is not from the document that is named; may be empty
-  bool asked_models = false;  // sub-calls were made
-  bool explained = false;     // the model has quoted words of the data on which the answer rests
+  bool explained = true;  // no sub-call was made, or the model has quoted words of the data
   const WordRarity* rarity = nullptr;  // of the words of question and answer; null: not measured
   // Such as "3 of 40 failed (3 cut)": failures not yet reported to the model, or set if all
   // sub-calls of the newest block failed.

@@ -429,7 +429,7 @@ TEST(GatesTest, AWordThatOnlySubcallsSayIsToldOnce) {  // FLT-36
   const Texts shown{"the piano"}, code{"llm_query('Is it a violin? ' + context)"};
   GateSituation situation = After(shown);
   situation.code = &code;
-  situation.asked_models = true;
+  situation.explained = false;
   situation.in_data = [](std::string_view word) {
     return std::string_view("he played the clarinets for a carpenter").find(word) !=
            std::string_view::npos;
@@ -444,22 +444,14 @@ TEST(GatesTest, AWordThatOnlySubcallsSayIsToldOnce) {  // FLT-36
   }
   situation.explained = true;
   EXPECT_EQ(GateOf(gates.Doubt("the piano", situation)), "passed");
-  situation.explained = situation.asked_models = false;
-  EXPECT_EQ(GateOf(gates.Doubt("the piano", situation)), "passed");
 }
 
-TEST(EvidenceTest, WordsOfTheDataThatTheModelQuotesExplainItsAnswer) {  // FLT-36
+TEST(EvidenceTest, WordsThatTheModelQuotesAreKeptIfTheyAreLongEnough) {  // FLT-36
   Evidence evidence("Which mood has the letter?", {});
-  const auto in_data = [](std::string_view word) {
-    return std::string_view("i shall never see her again").find(word) != std::string_view::npos;
-  };
-  EXPECT_FALSE(evidence.explains(in_data));
-  evidence.NoteAsked("SAYS: I will never see him\nFINAL(melancholic)");
-  EXPECT_FALSE(evidence.explains(in_data));
-  evidence.NoteAsked("**SAYS:** \"see her\"\nFINAL(melancholic)");
-  EXPECT_FALSE(evidence.explains(in_data));
-  evidence.NoteAsked("SAYS: \"I shall never see her\"\nFINAL(melancholic)");
-  EXPECT_TRUE(evidence.explains(in_data));
+  evidence.NoteAsked("It says that all is well.\n**IT SAYS:** \"her\"\nFINAL(melancholic)");
+  EXPECT_EQ(evidence.says(), "");
+  evidence.NoteAsked("IT SAYS: \"I shall never see Her\"\nFINAL(melancholic)");
+  EXPECT_EQ(evidence.says(), "i shall never see her");
 }
 
 }  // namespace

@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::size_t kRead = 4u << 20;   // bytes of each text: enough rows to decide
 constexpr std::size_t kShortestWord = 4;  // bytes; shorter ones are mostly plain words, not values
-constexpr std::uint64_t kNames = std::uint64_t{1} << 32;  // places from here on are of names
 constexpr std::size_t kShortestPart = 3;  // bytes of a constant that begins like a value
 constexpr std::uint64_t kFewestLines = 3;
 constexpr std::size_t kMostQuoted = 200;  // code points of a line
@@ -58,6 +57,7 @@ void ForEachPlace(std::string_view line, const Add& add) {
   WordReader words(line);
   std::uint64_t number = 0;
   for (std::uint64_t word; words.Next(&word); ++number) add(word, 2 * number);
+  constexpr std::uint64_t kNames = std::uint64_t{1} << 32;
   ForEachName(line, [&](std::uint64_t name, std::uint64_t at, std::string_view /*text*/) {
     add(name, kNames + at);
   });
@@ -158,12 +158,7 @@ NamedValues::NamedValues(std::vector<std::string_view> texts,
     const auto usual =
         std::ranges::max_element(counted.at, {}, [](const auto& entry) { return entry.second; });
     if (static_cast<double>(usual->second) < kNearlyAll * with) continue;
-    const bool is_cell = std::ranges::any_of(counted.at, [&](const auto& entry) {
-      return entry.first < kNames && entry.first % 2 == 1 &&
-             static_cast<double>(entry.second) >= kNearlyAll * with;
-    });
-    values_.push_back(
-        {.word = counted.word, .hash = hash, .place = usual->first, .is_cell = is_cell});
+    values_.push_back({.word = counted.word, .hash = hash, .place = usual->first});
   }
   std::ranges::sort(values_, {}, &Value::word);
 }
@@ -237,24 +232,23 @@ std::string FromOtherDocument(std::string_view answer, std::string_view question
   for (std::uint64_t word; asked.Next(&word);) {
     if (asked.end() - asked.begin() >= kShortest && !known.contains(word)) wanted.insert(word);
   }
+  std::string found;
   for (const NamedText& other : documents) {
-    std::string_view place;
     ForEachLine(std::span(&other.text, 1), [&](std::string_view line) {
-      const auto is_wanted = [&](std::uint64_t word) { return wanted.contains(word); };
-      if (!place.empty() || std::ranges::none_of(NameHashesOf(line), is_wanted)) return;
+      Hashes here = NameHashesOf(line);
+      if (!found.empty() || !std::erase_if(here, [&](auto w) { return wanted.contains(w); })) return;
       ShownTexts shown;
       shown.Add(line);
-      if (stands(shown)) place = TrimSpace(line);
+      if (!stands(shown)) return;
+      found = fmt::format("The question names {}, where this does not stand; it stands in {}: {}",
+                          name, other.name, utf8::Prefix(TrimSpace(line), kMostQuoted));
     });
-    if (place.empty()) continue;
-    return fmt::format("The question names {}, where this does not stand; it stands in {}: {}",
-                       name, other.name, utf8::Prefix(place, kMostQuoted));
   }
-  return {};
+  return found;
 }
 
 std::string NamedValues::LeftOut(std::span<const std::string> code,
-                                 std::span<const std::string> seen, Look look) const {
+                                 std::span<const std::string> seen) const {
   if (values_.empty()) return {};
   std::string constants;
   for (const std::string& block : code) constants += ConstantsOf(block);
@@ -267,7 +261,6 @@ std::string NamedValues::LeftOut(std::span<const std::string> code,
     });
   };
   for (const Value& value : values_) {
-    if (look == Look::kCells && !value.is_cell) continue;
     if (said.contains(value.hash) || shown.contains(value.hash) || begins(value)) continue;
     if (!IsExpressed(value, said)) return value.word;
   }

@@ -29,9 +29,8 @@ struct NamedText {
   std::string_view name, text;
 };
 
-// Returns a sentence if the answer seems to be taken from another document than the ones that the
-// question names: its first number, or all of it, stands in a line of another document beside a
-// word of the question, and no named document has either of the two. Empty: nothing speaks for that.
+// Returns a sentence if the first number of the answer, or all of it, stands in a line of another
+// document than the question names, beside a word of the question, and no named one has the two.
 std::string FromOtherDocument(std::string_view answer, std::string_view question,
                               std::span<const NamedText> documents);
 
@@ -46,11 +45,8 @@ class NamedValues {
   // Returns the first value of the question that `code` ignores; empty if there is none. A value is
   // not ignored if it is in a text constant of the code or in one of `seen` (outputs, the answer),
   // if the code expresses it by all other values of the same place ("open" for "not shipped"), or if
-  // nearly all rows that the code's other constants select have it. kCells: only of values that are
-  // a whole cell.
-  enum class Look { kEverywhere, kCells };
-  std::string LeftOut(std::span<const std::string> code, std::span<const std::string> seen,
-                      Look look = Look::kEverywhere) const;
+  // nearly all rows that the code's other constants select have it.
+  std::string LeftOut(std::span<const std::string> code, std::span<const std::string> seen) const;
 
   std::vector<std::string> words() const;  // the values, as written in the question
 
@@ -60,7 +56,6 @@ class NamedValues {
     std::string word;
     std::uint64_t hash = 0;
     std::uint64_t place = 0;  // position in its rows
-    bool is_cell = false;     // it is all of a cell
   };
   bool IsExpressed(const Value& value, const Hashes& constants) const;
 

@@ -135,20 +135,6 @@ TEST(NamedValuesTest, AnotherValueOfThePlaceAloneDoesNotSayIt) {  // FLT-36
   EXPECT_EQ(LeftOut(rows, "How many customers are there?", "len(records)"), "");
 }
 
-TEST(NamedValuesTest, OfLargeModelsOnlyWholeCellsAreAskedFor) {  // FLT-36
-  using Look = NamedValues::Look;
-  const auto left_out = [](std::string_view text, std::string_view question,
-                           const std::string& code) {
-    return NamedValues({text}, {}, question).LeftOut({{code}}, {}, Look::kCells);
-  };
-  EXPECT_EQ(left_out("id,state\n" + Repeated({"1,open", "2,shipped", "3,lost"}, 20),
-                     "How many orders are open?", "len(records)"),
-            "open");
-  EXPECT_EQ(left_out(Log(), "How often did the service billing run into a timeout?",
-                     "sum('timeout' in r['message'] for r in records)"),
-            "");
-}
-
 TEST(NamedValuesTest, AValueOfAnotherDocumentIsNotThatOfTheNamedOne) {  // FLT-36
   const std::vector<NamedText> files = {
       {"a_conf.py", "# service a\nTIMEOUT = 31\nNAME = 'alpha host'\nPORT = 8080\n"},
