@@ -66,8 +66,7 @@ class QueriesTest(WorkerTest):
             "select count(*) from records where town = 'Oslo' collate nocase",
             "select count(distinct town) from records where plain between 2 and 90",
             "select 'x' as label, count(*) from records where day >= '2024-06-01'")
-        self.assertTrue(self.results("select count(*) c from records where plain > 9000")["proves_nothing"])
-        self.assertFalse(self.results("select count(*) c from records where town = 'oslo'")["proves_nothing"])
+        self.assertEqual(self.results("select count(*) c from records where plain > 9000")["unmatched"], [])
         self.assertFalse(self.results("select count(*) c from records where town || '' = 'oslo'")["proves_nothing"])
 
     def test_other_written_forms_of_a_value_are_told(self) -> None:
@@ -93,7 +92,6 @@ class QueriesTest(WorkerTest):
             "select avg(kg) from records": "avg() reads 20 texts of kg",
             'select max("when") m from records': "letter by letter",
             "select min(price) from records": "letter by letter",
-            'select "when" from records order by "when" desc limit 1': "letter by letter",
         })
         self.right("select sum(plain) s from records", "select avg(price), sum(price) from records",
                    "select sum(cast(replace(amount, ',', '') as integer)) from records",

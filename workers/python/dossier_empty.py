@@ -397,9 +397,8 @@ def _number_tests(parsed: Parsed, seeker: Seeker) -> Iterator[Test]:
             kinds = {node.id for node in ast.walk(call.args[1]) if isinstance(node, ast.Name)}
             field, made = seeker.field(call.args[0]) if kinds <= {"int", "float"} else (None, ())
         elif name in ("isdigit", "isnumeric", "isdecimal") and isinstance(call.func, ast.Attribute):
-            text = call.func.value
-            text = text.args[0] if getattr(getattr(text, "func", None), "id", "") == "str" and text.args else text
-            field, made = seeker.field(text)
+            text: Any = call.func.value
+            field, made = seeker.field(text.args[0] if ast.unparse(text).startswith("str(") else text)
         else:
             continue
         if field is not None:

@@ -48,9 +48,7 @@ class LabelResult(ExtractResult):
         for label in self.labels:
             if label is not None:
                 self._counts[label] += 1
-        self.errors = dict(errors)
-        self.failed = list(errors)
-        self.total = len(self.labels)
+        super().__init__(self.labels, dict(errors))
 
     @property
     def counts(self) -> dict[str, int]:
@@ -65,9 +63,6 @@ class LabelResult(ExtractResult):
 
     def _failures(self) -> str:
         return f"{len(self.failed):,} of {self.total:,} items failed ({self._kinds()})"
-
-    def __iter__(self) -> Iterator[str | None]:
-        return iter(self.labels)
 
     def __getitem__(self, key: int | slice | str) -> Any:
         return self.counts[key] if isinstance(key, str) else self.labels[key]

@@ -1,7 +1,6 @@
 """What SQL that code ran asks of the data, so that it is checked as conditions in Python are.
 
     list(queries.note("SELECT sum(a) FROM records WHERE city = 'oslo'", [], seconds=0.01))
-    # ["sum() reads 3 texts of a as another number than they say, such as '1,093' as 1"]
     queries.asked     # {Test("city", "==", "oslo"): Counter({"Oslo": 92, "Rome": 97})}
 
 Only forms that leave no doubt are read: of a query with one SELECT a column, as it is or in lower(),
@@ -18,130 +17,87 @@ from dossier_rewrite import Widths
 
 _SECONDS = 0.3         # a query that took longer is not looked into: that would take as long again
 _MOST_ROWS, _MOST_KINDS = 200_000, 9_000   # of one column
-_TOKEN = re.compile(r"""--[^\n]*|/\*.*?\*/|(?P<text>'(?:[^']|'')*')|(?P<quoted>"(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`)
-    |(?P<number>\d+(?:\.\d+)?)|(?P<word>[^\W\d]\w*)|(?P<mark>\?)|(?P<sign><=|>=|<>|!=|==|\|\||[^\s\w;])""",
-                    re.VERBOSE | re.DOTALL)
-_CLAUSES = ("select", "from", "where", "group", "having", "window", "order", "limit")
-_MADE = {"lower": (("lower",),), "upper": (("upper",),), "trim": (("strip",),)}
-_SIGNS = {"=": "==", "==": "==", "<>": "==", "!=": "==", "is": "==", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-_WORDS = (*_CLAUSES, *"and or not null case when then else end in is like between distinct on".split())
+_HIDDEN = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)   # texts and remarks
+_CLAUSES = ("from", "where", "group", "having", "window", "order", "limit")
+_NAME = r"""(?:[^\W\d]\w*|"[^"]+"|`[^`]+`|\[[^\]]+\])"""
+_COLUMN = rf"(?<![\w.])((?:{_NAME}\s*\.\s*)?{_NAME})"
+_VALUE = r"""(?:'_*'|"[^"]*"|\d+(?:\.\d+)?|\?)"""
+_TEST = re.compile(rf"""((?:\b(?:lower|upper|trim)\s*\(\s*)*){_COLUMN}((?:\s*\))*)\s*
+    (?:(==?|<>|!=|<=?|>=?|\bis\b)\s*({_VALUE})(?!\s*(?:[*/+%-]|\|\||collate\b)|[\w.])
+    |(?:\bnot\s+)?\blike\s+('_*')|(?:\bnot\s+)?\bin\s*\(\s*({_VALUE}(?:\s*,\s*{_VALUE})*)\s*\))""",
+                   re.VERBOSE | re.IGNORECASE)
+_AGGREGATE = re.compile(rf"""\b(sum|total|avg|min|max)\s*\(\s*(?:distinct\s+)?(cast\s*\(\s*)?{_COLUMN}
+    (?:\s+as\s+(int|integer|real|float|numeric)\s*\))?\s*\)""", re.VERBOSE | re.IGNORECASE)
+_MADE = {"lower": "lower", "upper": "upper", "trim": "strip"}
 _NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
-
-_Token = namedtuple("_Token", "kind text begin end depth")   # the text without quotation marks
-# `name`: the last part of t.name; `made`: as in Test; `end`: behind its tokens.
-_Column = namedtuple("_Column", "name written made end", defaults=((), 0))
+_Column = namedtuple("_Column", "name written made")   # `made`: as in Test
 
 
 class _Query:
     """`clauses`: where each begins; none if there is more than one SELECT."""
 
     def __init__(self, query: str, params: Sequence[Any] = ()) -> None:
-        self.query, self._params = query, params
-        self.tokens: list[_Token] = []
-        depth = 0
-        for found in _TOKEN.finditer(query):
-            kind, text = found.lastgroup, found[0]
-            if kind in ("text", "quoted"):
-                text = text[1:-1].replace(text[0] * 2, text[0])
-            depth -= kind == "sign" and text == ")"
-            if kind is not None:
-                self.tokens.append(_Token(kind, text, found.start(), found.end(), depth))
-            depth += kind == "sign" and text == "("
-        words = [at for at, token in enumerate(self.tokens) if token.depth == 0 and self.is_(at, *_CLAUSES)]
-        single = self.is_(0, "select") and sum(self.is_(at, "select") for at in range(len(self.tokens))) == 1
-        self.clauses = {self.tokens[at].text.lower(): at for at in words} if single else {}
-
-    def is_(self, at: int, *words: str) -> bool:
-        token = self.tokens[at] if 0 <= at < len(self.tokens) else None
-        return token is not None and token.kind in ("word", "sign") and token.text.lower() in words
+        self.query, self.params = query.rstrip().rstrip(";"), list(params)
+        # What texts say is hidden, and then what stands in brackets, at the same places.
+        self.masked = flat = _HIDDEN.sub(lambda found: "'" + "_" * (len(found[0]) - 2) + "'" if found[0][0] == "'"
+                                          else " " * len(found[0]), self.query)
+        while (inner := re.sub(r"\([^()]*\)", lambda found: "~" * len(found[0]), flat)) != flat:
+            flat = inner
+        self.flat = flat.lower()
+        single = flat.lstrip()[:6].lower() == "select" and len(re.findall(r"\bselect\b", self.masked, re.IGNORECASE)) == 1
+        found = {name: re.search(rf"\b{name}\b", self.flat) for name in _CLAUSES if single}
+        self.clauses = {name: place.start() for name, place in found.items() if place}
 
     def behind(self, clause: str) -> int:
         """Where the clauses behind one begin."""
         names = _CLAUSES[_CLAUSES.index(clause) + 1:]
-        return min((at for name, at in self.clauses.items() if name in names), default=len(self.tokens))
+        return min((at for name, at in self.clauses.items() if name in names), default=len(self.query))
 
-    def marks(self, at: int) -> int:
-        return sum(token.kind == "mark" for token in self.tokens[:at])
-
-    def rows(self, end: int) -> tuple[str, list[Any]]:
-        """The clauses from FROM to a token, with their parameters."""
-        begin = self.clauses["from"]
-        return (self.query[self.tokens[begin].begin:self.tokens[end - 1].end],
-                list(self._params)[self.marks(begin):self.marks(end)])
-
-    def _value(self, at: int) -> Any:
-        """A constant, None for none. A text in double quotation marks may be a column: it is a token."""
-        token = self.tokens[at] if at < len(self.tokens) else self.tokens[0]
-        if token.kind == "mark":
-            return dict(enumerate(self._params)).get(self.marks(at))
-        if token.kind == "number":
-            return float(token.text) if "." in token.text else int(token.text)
-        return {"text": token.text, "quoted": token}.get(token.kind)
-
-    def column(self, at: int) -> _Column | None:
-        """The column that begins at a token: name, t.name, lower(name)."""
-        if self.is_(at, *_MADE) and self.is_(at + 1, "("):
-            inner = self.column(at + 2)
-            made = _MADE[self.tokens[at].text.lower()]
-            return inner._replace(made=inner.made + made, end=inner.end + 1) \
-                if inner is not None and self.is_(inner.end, ")") else None
-        names: list[str] = []
-        while at < len(self.tokens) and self.tokens[at].kind in ("word", "quoted") and not self.is_(at, *_WORDS):
-            names.append(self.tokens[at].text)
-            at += 1 + self.is_(at + 1, ".")
-            if not self.is_(at - 1, "."):
-                break
-        return None if not names or self.is_(at, "(") else \
-            _Column(names[-1], ".".join(f"[{name}]" for name in names), (), at)
+    def _value(self, begin: int, end: int) -> Any:
+        """A constant; one in double quotation marks is a text in SQLite where it is no column."""
+        said = self.query[begin:end]
+        if said == "?":
+            return dict(enumerate(self.params)).get(self.masked[:begin].count("?"))
+        if said[0] in "'\"":
+            return said[1:-1].replace("''", "'")
+        return float(said) if "." in said else int(said)
 
     def tests(self) -> Iterator[tuple[_Column, str, tuple[Any, ...]]]:
         """A column, a sign of Test, and values."""
-        for at in range(len(self.tokens)):
-            inside = self.is_(at - 1, ".") or (self.is_(at - 1, "(") and self.is_(at - 2, *_MADE))
-            column = None if inside else self.column(at)
-            if column is None:
+        for found in _TEST.finditer(self.masked):
+            made = tuple((_MADE[name.lower()],) for name in reversed(re.findall(r"\w+", found[1])))
+            column = _column(found[2], made)
+            place = found.span(5 if found[5] else 6 if found[6] else 7)
+            values = tuple(self._value(*item.span()) for item in re.compile(_VALUE).finditer(self.masked, *place))
+            if None in values or len(made) > found[3].count(")"):
                 continue
-            sign = column.end + self.is_(column.end, "not")
-            said = self._value(sign + 1)
-            if self.is_(sign, *_SIGNS) and said is not None and not self.is_(sign + 2, *"*/+-%", "||", "collate"):
-                yield column, _SIGNS[self.tokens[sign].text.lower()], (said,)
-            elif self.is_(sign, "in") and self.is_(sign + 1, "("):
-                end = next((i for i, token in enumerate(self.tokens)
-                            if i > sign + 1 and token.depth == self.tokens[sign].depth), 0)
-                items = tuple(map(self._value, range(sign + 2, end, 2)))
-                if items and None not in items and all(self.is_(i, ",") for i in range(sign + 3, end, 2)):
-                    yield column, "one of", items
-            elif self.is_(sign, "like") and isinstance(said, str) and re.fullmatch("%?[^%_]+%?", said):
-                form = {"%%": "in", "%": "end" if said[0] == "%" else "start"}
-                yield column._replace(made=(("lower",),)), form.get("%" * said.count("%"), "=="), (said.strip("%").lower(),)
+            if found[6] and re.fullmatch("%?[^%_]+%?", values[0]):
+                sign = {"%%": "in", "%": "end" if values[0][0] == "%" else "start"}.get("%" * values[0].count("%"), "==")
+                yield column._replace(made=(("lower",),)), sign, (values[0].strip("%").lower(),)
+            elif not found[6]:
+                sign = found[4] or "one of"
+                yield column, sign if sign[0] in "<>o" and sign != "<>" else "==", values
 
     def aggregates(self) -> Iterator[tuple[str, _Column, bool]]:
-        """sum(a), avg(t.a), max(distinct a), sum(cast(a as integer)), and whether that makes whole
-        numbers; `order by a limit 1` as min(a)."""
-        for at in range(len(self.tokens)):
-            if not self.is_(at, "sum", "total", "avg", "max", "min") or not self.is_(at + 1, "("):
-                continue
-            inner = at + 2 + self.is_(at + 2, "distinct")
-            casts = self.is_(inner, "cast") and self.is_(inner + 1, "(")
-            column = self.column(inner + 2 * casts)
-            if column is None or column.made:
-                continue
-            end = column.end
-            if self.is_(end, ")") if not casts else not self.is_(at, "max", "min") and self.is_(
-                    end + 1, "int", "integer", "real", "float", "numeric") and self.is_(end + 2, ")"):
-                yield self.tokens[at].text.lower(), column, self.is_(end + 1, "int", "integer")
-        column = self.column(self.clauses["order"] + 2) if "order" in self.clauses else None
-        if column is not None and column.end + self.is_(column.end, "asc", "desc") == self.clauses.get("limit"):
-            yield "max" if self.is_(column.end, "desc") else "min", column, False
+        """sum(a), avg(t.a), max(distinct a), sum(cast(a as integer)); whether it makes whole numbers."""
+        for function, cast, written, kind in _AGGREGATE.findall(self.masked):
+            if bool(cast) == bool(kind) and not (cast and function.lower() in ("min", "max")):
+                yield function.lower(), _column(written), kind.lower().startswith("int")
+
+
+def _column(written: str, made: tuple[tuple[str, ...], ...] = ()) -> _Column:
+    """In brackets: a name in double quotation marks would be a text where there is no such column."""
+    names = [name.strip('"`[] ') for name in re.findall(_NAME, written)]
+    return _Column(names[-1], ".".join(f"[{name}]" for name in names), made)
 
 
 def without_limit(query: str) -> str:
     """The query without its LIMIT, where that cuts off rows that are in no order; else ""."""
     asked = _Query(query)
-    at = 0 if "order" in asked.clauses else asked.clauses.get("limit", 0)
-    number = asked.tokens[at + 1].text if at and at + 2 == len(asked.tokens) else "0"
-    return query[:asked.tokens[at].begin] if number.isdecimal() and int(number) > 1 else ""
+    at = len(query) if "order" in asked.clauses else asked.clauses.get("limit", len(query))
+    number = re.fullmatch(r"limit\s+(\d+)\s*", asked.flat[at:])
+    return query[:at] if number and int(number[1]) > 1 else ""
 
 
 class Queries:
@@ -152,25 +108,17 @@ class Queries:
         self.forget()
 
     def forget(self) -> None:
-        self.asked, self.unclear = dict[Test, Counter](), False   # something was not looked into
+        self.asked: dict[Test, Counter] = {}
 
     def note(self, query: str, params: Sequence[Any], seconds: float) -> Iterator[str]:
         """Learns the conditions of a query that ran; gives sentences on texts that it misreads."""
         asked = _Query(query, params)
-        if seconds > _SECONDS or "from" not in asked.clauses or any(
-                token.text == "," and token.depth == 0   # each row of one table with each of another
-                for token in asked.tokens[asked.clauses["from"]:asked.behind("from")]):
-            self.unclear = True
+        if seconds > _SECONDS or "from" not in asked.clauses or "," in asked.flat[
+                asked.clauses["from"]:asked.behind("from")]:   # each row of one table with each of another
             return
-        tests = list(asked.tests())
-        self.unclear = self.unclear or len(tests) < sum(
-            asked.is_(at, *_SIGNS, "in", "like", "glob", "between", "match", "instr") and not asked.is_(
-                at + 1, "not", "null") for at in range(asked.clauses.get("where", len(asked.tokens)), len(asked.tokens)))
-        for column, sign, said in tests:
+        for column, sign, said in asked.tests():
             counter = self._values(asked, column, asked.behind("from"))
-            names = [_Column(item.text, f"[{item.text}]") for item in said if isinstance(item, _Token)]
-            if not counter or any(self._values(asked, name, asked.behind("from")) for name in names):
-                self.unclear = True   # no values, or a column in quotation marks
+            if not counter:
                 continue
             wanted = tuple(_as_compared(item, counter) for item in said)
             test = Test(column.name, sign, wanted if sign == "one of" else wanted[0], column.made)
@@ -181,7 +129,9 @@ class Queries:
 
     def _values(self, asked: _Query, column: _Column, end: int) -> Counter | None:
         """How often which value stands in a column, of the rows that the clauses before `end` give."""
-        home, params = asked.rows(end)
+        begin = asked.clauses["from"]
+        first, last = (asked.masked[:at].count("?") for at in (begin, end))
+        home, params = asked.query[begin:end], asked.params[first:last]
         try:
             count = self._run(f"SELECT count(*) AS n FROM (SELECT 1 {home} LIMIT {_MOST_ROWS + 1})", params)[0]["n"]
             rows = self._run(f"SELECT {column.written} AS v, count(*) AS n {home} GROUP BY 1 LIMIT {_MOST_KINDS}",
@@ -193,7 +143,6 @@ class Queries:
 
 def _as_compared(value: Any, counter: Counter) -> Any:
     """A constant as SQLite compares it: as a number with numbers, as a text with texts."""
-    value = value.text if isinstance(value, _Token) else value
     kinds = {type(item) for item in counter if item is not None}
     if isinstance(value, str) and kinds & {int, float} and _NUMBER.fullmatch(value):
         return float(value)

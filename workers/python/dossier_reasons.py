@@ -61,7 +61,7 @@ class Reasons:
         unknown already; `counts`: the output is a number; `asked`: by SQL, with the values of each field."""
         self._shown = (self._shown + "\n" + output)[-_SHOWN:]
         self.found, self.settled, self.proved, self.misled, self.forms = {}, [], set(), {}, {}
-        self.proves_nothing = nothing and not parsed.reads & _MODELS
+        self.proves_nothing = nothing and not parsed.reads & {*_MODELS, "sql"}
         sought = self._seeker.look(parsed)
         self._weigh_forms(parsed, counts, asked)
         deadline = time.monotonic() + _SECONDS
@@ -245,8 +245,7 @@ class Reasons:
             known = [field for field in item.fields
                      if field in values.counts and not set(values.counts[field]) <= {None}]
             for text in set(item.texts) - said:
-                nowhere = self._stands_nowhere(text, deadline)
-                _, other = self._stands.get(text, (False, ""))
+                nowhere, (_, other) = self._stands_nowhere(text, deadline), self._stands.get(text, (False, ""))
                 reason = f"{short(text)} stands nowhere in the text."
                 reason += f" {other!r} does." if other else ""
                 if len(known) == 1:

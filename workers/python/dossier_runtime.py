@@ -369,8 +369,7 @@ class Session:
         result["unmatched"] = [note for key, note in reasons.items()
                                if key not in self._reasons.proved]
         result["settled"] = self._reasons.settled
-        result["proves_nothing"] = (
-            self._reasons.proves_nothing and not unmatched and not self._queries.unclear)
+        result["proves_nothing"] = self._reasons.proves_nothing and not unmatched
 
     def _sizes(self) -> list[int]:
         """How many rows and lines the data have."""

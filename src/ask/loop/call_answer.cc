@@ -19,7 +19,6 @@ namespace {
 // 4 of 22 right ones were between this and the score that is trusted alone (docs/small-models.md).
 constexpr double kLikely = 0.5;
 constexpr std::uint64_t kMeasured = 32u << 20;  // bytes of a context whose words are examined
-constexpr std::uint64_t kMostLines = 2;         // for one row, where each row is a line
 
 }  // namespace
 
@@ -79,7 +78,7 @@ std::string CallLoop::ValueLeftOut(std::string_view answer) {
       const inspect::Description& description = context.documents()[i].description;
       if (!inspect::HasRecords(description)) continue;
       const std::uint64_t rows = description.records ? description.records->records : 0;
-      if (large && description.counts.lines > kMostLines * rows) return {};
+      if (large && description.counts.lines > 2 * rows) return {};  // a row is no line
       if (const auto stored = context.Stored(i)) texts.push_back((*stored)->map.bytes());
     }
     named_values_.emplace(std::move(texts), FieldNames(context), run_.request.question);
@@ -92,25 +91,22 @@ std::string CallLoop::ValueLeftOut(std::string_view answer) {
 // Returns why the answer seems to come from another document than one that the question names: it
 // stands there, or nobody has read the one that is named, which does not contain its words.
 std::string CallLoop::UnreadDocument(std::string_view answer) {
-  const ContextSet& context = *run_.request.context;
-  if (context.bytes() > kMeasured) return {};
-  const bool small = run_.policy.checked == ModelPolicy::Checked::kEveryWord && bench_;
-  const std::vector<std::string_view> said = WordsBesides(answer, run_.request.question);
-  std::vector<NamedText> documents;
-  std::string unread;
-  for (std::size_t i = 0; i < context.documents().size(); ++i) {
-    const auto stored = context.Stored(i);
-    if (!stored || (*stored)->map.bytes().empty()) continue;
-    documents.push_back({context.documents()[i].name, (*stored)->map.bytes()});
-    const auto& [name, text] = documents.back();
-    if (!small || !unread.empty() || !NamesDocument(run_.request.question, name)) continue;
-    const auto holds = [&](std::string_view word) { return text.find(word) != text.npos; };
-    if (!bench_->coverage().Touched(i) && !std::ranges::all_of(said, holds)) {
-      unread = fmt::format("The question names the document {}, and no code has read it.", name);
-    }
+  if (run_.request.context->bytes() > kMeasured) return {};
+  const std::string& question = run_.request.question;
+  const std::vector<TextDocument> documents = ContextTexts(run_, Documents::kAll);
+  std::string elsewhere = FromOtherDocument(answer, question, documents);
+  const bool small = run_.policy.checked == ModelPolicy::Checked::kEveryWord;
+  if (!elsewhere.empty() || !small || !bench_) return elsewhere;
+  const std::vector<std::string_view> said = WordsBesides(answer, question);
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const std::string_view text = documents[i].text;
+    if (!NamesDocument(question, documents[i].name) || bench_->coverage().Touched(i)) continue;
+    const auto holds = [text](std::string_view word) { return text.find(word) != text.npos; };
+    if (text.empty() || std::ranges::all_of(said, holds)) continue;
+    return fmt::format("The question names the document {}, and no code has read it.",
+                       documents[i].name);
   }
-  std::string elsewhere = FromOtherDocument(answer, run_.request.question, documents);
-  return elsewhere.empty() ? unread : elsewhere;
+  return {};
 }
 
 std::vector<std::string_view> CallLoop::StoredTexts() const {

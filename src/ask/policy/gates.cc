@@ -41,8 +41,8 @@ constexpr std::string_view kTakeAll =
 constexpr std::string_view kReadAll =
     " Search or read all of it with code, then answer, or hand the answer in again.";
 constexpr std::string_view kQuoteIt =
-    " Look for it in the text. If the text says it in other words, or if it is a judgement on what "
-    "the text says, write before the answer a line `IT SAYS: ` and those words of the text.";
+    " Look for it in the text. If it says that in other words, or if this is a judgement on what it "
+    "says, write before the answer a line `IT SAYS: ` and those words of the text.";
 constexpr std::string_view kAdvice[] = {kComputeIt, kAskThemAgain, kLookElsewhere,
                                         kTakeAll,   kReadAll,      kQuoteIt};
 
@@ -303,8 +303,7 @@ std::string Gates::ReadInPart(std::string_view answer, const GateSituation& situ
   }
   return fmt::format(
       "Only {} of the context was read ({} by code, {} in sub-calls), and nothing that was read "
-      "says "
-      "this: it may stand in the rest.{}",
+      "says this: it may stand in the rest.{}",
       Percent(read.by_any), Percent(read.by_code), Percent(read.by_models), kReadAll);
 }
 
@@ -382,14 +381,13 @@ std::string Gates::UnclearReading(std::string_view answer, const GateSituation& 
     return Agree(given, MakeVote(reading, all, context_.question));
   });
   if (!read) return ContradictsReading(answer, situation);
-  return situation.readings.size() == 1
-             ? std::string(
-                   "It is not sure that the passage which says this speaks of what the "
-                   "question asks.")
-             : fmt::format(
-                   "Passages of the text say different things, and it is not sure which of "
-                   "them speaks of what the question asks: {}.",
-                   Join(situation.readings, "; "));
+  if (situation.readings.size() == 1) {
+    return "It is not sure that the passage which says this speaks of what the question asks.";
+  }
+  return fmt::format(
+      "Passages of the text say different things, and it is not sure which of them speaks of what "
+      "the question asks: {}.",
+      Join(situation.readings, "; "));
 }
 
 std::string Gates::UnsureLabels(std::string_view answer, const GateSituation& situation) const {

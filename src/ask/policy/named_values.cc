@@ -208,38 +208,37 @@ bool NamesDocument(std::string_view question, std::string_view name) {
 using Hashes = std::unordered_set<std::uint64_t>;
 
 std::string FromOtherDocument(std::string_view answer, std::string_view question,
-                              std::span<const NamedText> documents) {
+                              std::span<const TextDocument> documents) {
   constexpr std::size_t kShortest = 4;  // bytes of a word, or of an answer without a number
-  ShownTexts named;
-  Hashes known;  // words of the named documents, and of all names
-  std::string_view name;
-  for (const NamedText& document : documents) {
-    known.merge(NameHashesOf(document.name));
-    if (!NamesDocument(question, document.name)) continue;
-    name = document.name;
-    named.Add(document.text);
-    known.merge(NameHashesOf(document.text));
-  }
   const std::string_view given = TrimSpace(answer);
   NumberReader numbers(given);
   const auto number = numbers.Next();
-  const auto stands = [&](const ShownTexts& text) {
-    return number ? text.ShowsIn(given, *number) : text.ShowsText(given);
+  const auto stands = [&](std::string_view text) {
+    ShownTexts shown;
+    shown.Add(text);
+    return number ? shown.ShowsIn(given, *number) : shown.ShowsText(given);
   };
-  if (name.empty() || (!number && given.size() < kShortest) || stands(named)) return {};
+  Hashes known;  // words of the named documents, and of all names
+  std::string_view name;
+  for (const TextDocument& document : documents) {
+    known.merge(NameHashesOf(document.name));
+    if (!NamesDocument(question, document.name)) continue;
+    if (stands(document.text)) return {};
+    name = document.name;
+    known.merge(NameHashesOf(document.text));
+  }
+  if (name.empty() || (!number && given.size() < kShortest)) return {};
   Hashes wanted;
   WordReader asked(question);
   for (std::uint64_t word; asked.Next(&word);) {
     if (asked.end() - asked.begin() >= kShortest && !known.contains(word)) wanted.insert(word);
   }
   std::string found;
-  for (const NamedText& other : documents) {
+  for (const TextDocument& other : documents) {
     ForEachLine(std::span(&other.text, 1), [&](std::string_view line) {
       Hashes here = NameHashesOf(line);
       if (!found.empty() || !std::erase_if(here, [&](auto w) { return wanted.contains(w); })) return;
-      ShownTexts shown;
-      shown.Add(line);
-      if (!stands(shown)) return;
+      if (!stands(line)) return;
       found = fmt::format("The question names {}, where this does not stand; it stands in {}: {}",
                           name, other.name, utf8::Prefix(TrimSpace(line), kMostQuoted));
     });

@@ -19,20 +19,18 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ask/documents/document_search.h"
+
 namespace dossier::ask {
 
 // Returns true if `question` contains that document name, with or without folders: `config.go` and
 // `server/config.go` name "server/config.go". A name without punctuation may be a plain word.
 bool NamesDocument(std::string_view question, std::string_view name);
 
-struct NamedText {
-  std::string_view name, text;
-};
-
 // Returns a sentence if the first number of the answer, or all of it, stands in a line of another
 // document than the question names, beside a word of the question, and no named one has the two.
 std::string FromOtherDocument(std::string_view answer, std::string_view question,
-                              std::span<const NamedText> documents);
+                              std::span<const TextDocument> documents);
 
 class NamedValues {
  public:

@@ -136,9 +136,9 @@ TEST(NamedValuesTest, AnotherValueOfThePlaceAloneDoesNotSayIt) {  // FLT-36
 }
 
 TEST(NamedValuesTest, AValueOfAnotherDocumentIsNotThatOfTheNamedOne) {  // FLT-36
-  const std::vector<NamedText> files = {
-      {"a_conf.py", "# service a\nTIMEOUT = 31\nNAME = 'alpha host'\nPORT = 8080\n"},
-      {"b_conf.py", "# service b\nRETRIES = 4\nfrom a_conf import PORT\nSIZE = 12 * 1024\n"}};
+  const std::vector<TextDocument> files = {
+      {"a_conf.py", "# service a\nTIMEOUT = 31\nNAME = 'alpha host'\nPORT = 8080\n", {}},
+      {"b_conf.py", "# service b\nRETRIES = 4\nfrom a_conf import PORT\nSIZE = 12 * 1024\n", {}}};
   const auto why = [&](std::string_view answer, std::string_view question) {
     return FromOtherDocument(answer, question, files);
   };
