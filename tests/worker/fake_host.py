@@ -12,6 +12,7 @@ import itertools
 import json
 import pathlib
 import re
+import sqlite3
 import sys
 import types
 from collections.abc import Callable
@@ -105,7 +106,23 @@ class FakeHost:
         module.features = lambda: {"depth": 1, "seed": 7, "max_subcall_chars": 500_000,
                                    **self.features}
         module.write = self._write
+        module.sql = self._sql
         return module
+
+    def _sql(self, query: str, params: list[Any]) -> list[dict[str, Any]]:
+        """Over the rows of the first text, as a table `records`."""
+        rows = [row for _, _, row in self.texts[0].rows]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        base = sqlite3.connect(":memory:")
+        base.execute(f"CREATE TABLE records({', '.join(f'[{name}]' for name in names)})")
+        base.executemany(f"INSERT INTO records VALUES({', '.join('?' * len(names))})",
+                         [[json.dumps(row[name]) if isinstance(row.get(name), (list, dict)) else row.get(name)
+                           for name in names] for row in rows])
+        try:
+            found = base.execute(query, params)
+        except sqlite3.Error as error:
+            raise BridgeError("bad_argument", str(error)) from None
+        return [dict(zip((column[0] for column in found.description), row)) for row in found]
 
     def _write(self, stream: int, data: bytes) -> None:
         if stream == 1:

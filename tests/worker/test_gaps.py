@@ -58,6 +58,20 @@ class GapsTest(WorkerTest):
             notes = " ".join(self.run_block(code)["notes"])
             self.assertEqual("counts the rows that have a value" in notes, told, (code, notes))
 
+    def test_siblings_of_known_slips(self) -> None:  # FLT-36
+        cities = ("Oslo", "oslo", "OSLO ", "Rome")
+        rows = [{"id": i, "city": cities[i % 4], "amount": f"1,{i:03d}" if i % 5 == 0 else i} for i in range(120)]
+        wrong = {"print(sum('Oslo' in r['city'] for r in records))": "60 rows have it in another written form",
+                 "print(sum(int(r['amount']) for r in records if str(r['amount']).isdigit()))": "24 rows have a amount like '1,000'"}
+        right = ("print(sum('Rome' in r['city'] for r in records))", "print(sum('oslo' in r['city'].lower() for r in records))",
+                 "print([r for r in records if 'Oslo' in r['city']][:2])", "print(sum(str(r['id']).isdigit() for r in records))",
+                 "print(sum(int(r['id']) for r in records if str(r['id']).isdigit()))")
+        self.start([Text("t.ndjson", "".join(json.dumps(row) + "\n" for row in rows))])
+        for code in (*wrong, *right):
+            self.runtime.reset_session([])
+            told = " ".join(text for text, *_ in self.run_block(code)["gaps"])
+            self.assertEqual(wrong.get(code, "") in told if code in wrong else told == "", True, (code, told))
+
     def test_a_part_of_all_is_a_part_however_it_is_cut(self) -> None:  # FLT-36
         self.check((
             "print(doc[:6000].count('open'))", "t = doc[0:6000]\nn = t.count('open')\nprint(n)",

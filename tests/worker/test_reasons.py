@@ -209,6 +209,23 @@ class ReasonsTest(WorkerTest):
                                ("(open)+x?", [("open",)]), ("(", []), ("a.*bc", [("bc",)])):
             self.assertEqual(list(required(pattern)), texts, pattern)
 
+    def test_a_search_for_a_misspelt_text_proves_nothing(self) -> None:  # FLT-36
+        filling = "The wind blew over the empty fields and nobody came by that day.\n" * 40
+        self.start([Text("note.txt", filling + "The access number of the vault is 739205.\n" + filling)])
+        for code, other in (("print(doc.grep('acces number'))", "access number"),
+                            ("print(context.count('Acces Number'))", "access number"),
+                            ("print([x for x in context.splitlines() if 'numbr of' in x])", "number of")):
+            with self.subTest(code):
+                self.start([Text("note.txt", filling + "The access number of the vault is 739205.\n" + filling)])
+                result = self.run_block(code)
+                self.assertIn(f"{other!r} does.", " ".join(result["unmatched"]))
+                self.assertFalse(result["proves_nothing"])
+        for code in ("print(doc.grep('lighthouse'))", "print(context.count('telephone'))", "print(doc.grep('empty harbour'))",
+                     "print('keeper' in context)", "print(context.count('house'))", "print(doc.grep('PIN code'))"):
+            with self.subTest(code):
+                self.start([Text("note.txt", filling + "The access number of the vault is 739205.\n" + filling)])
+                self.assertEqual(self.run_block(code)["unmatched"], [])
+
     def test_what_there_was_no_time_to_look_for_is_not_named(self) -> None:
         import dossier_reasons  # a session puts the worker on the path
 

@@ -62,7 +62,7 @@ def numbers_of(text: str) -> list[str]:
 def _shows_nothing(line: str) -> bool:
     """`None`, `[]`, `Total: set()`, and what has no letter or digit at all."""
     value = re.split("[:=]", line)[-1].strip().lower()
-    return value.rstrip("()") in _NOTHING or not any(map(str.isalnum, value))
+    return value.strip("()[]{}") in _NOTHING or not any(map(str.isalnum, value))
 
 
 def plain_number(text: str) -> str:
@@ -197,6 +197,13 @@ class Values:
                 if isinstance(value, str):
                     absent.difference_update([text for text in absent if text in value])
         self.whole = True
+
+    def add(self, asked: Mapping[Test, Counter]) -> None:
+        """Takes the values that SQL gave of all rows."""
+        self.whole = self.whole or bool(asked) and not self.counts
+        for test, counter in asked.items():
+            self.counts[test.field] = self.counts.get(test.field, Counter()) | counter
+            self.rows = max(self.rows, sum(counter.values()))
 
     def _add(self, field: str, counter: Counter, value: Any) -> None:
         if isinstance(value, list):
@@ -390,7 +397,8 @@ def _number_tests(parsed: Parsed, seeker: Seeker) -> Iterator[Test]:
             kinds = {node.id for node in ast.walk(call.args[1]) if isinstance(node, ast.Name)}
             field, made = seeker.field(call.args[0]) if kinds <= {"int", "float"} else (None, ())
         elif name in ("isdigit", "isnumeric", "isdecimal") and isinstance(call.func, ast.Attribute):
-            field, made = seeker.field(call.func.value)
+            text: Any = call.func.value
+            field, made = seeker.field(text.args[0] if ast.unparse(text).startswith("str(") else text)
         else:
             continue
         if field is not None:

@@ -46,8 +46,8 @@ class Forms:
         self._all: list[Test] = []   # with those that say what other forms there are
         self._words: dict[str, bool] = {}   # that are searched in a text: whether all of it at once
 
-    def look(self, parsed: Parsed) -> None:
-        tests = [one for test in tests_of(parsed, self._seeker) for one in test.each()]
+    def look(self, parsed: Parsed, asked: Iterable[Test] = ()) -> None:
+        tests = [one for test in (*tests_of(parsed, self._seeker), *asked) for one in test.each()]
         tests += [*_looked_up(parsed, self._seeker)]
         for pattern, around in _patterns(parsed, self._seeker):
             sign, word = pattern
@@ -125,9 +125,10 @@ def _folded(text: str) -> str:
 
 def _loose(test: Test) -> Callable[[object], object] | None:
     """Whether a value would do in another form; None where no other is thought of."""
-    if test.sign == "in":
-        return _loose_word(test.value) if isinstance(test.value, str) else None
     wanted = form(test.value)
+    if test.sign == "in":
+        word = _loose_word(test.value) if isinstance(test.value, str) else None
+        return word and (lambda value: word(value) or form(value) == wanted)
     if not any(map(str.isalnum, wanted)):
         return None
     if test.sign == "==":
@@ -136,14 +137,14 @@ def _loose(test: Test) -> Callable[[object], object] | None:
         form(value).startswith(wanted) if test.sign == "start" else form(value).endswith(wanted))
 
 
-def anyhow(word: str) -> Callable[[str], object] | None:
+def anyhow(word: str) -> Callable[[str], re.Match[str] | None] | None:
     """Finds a text in any written form: in another case, without accents, with or without spaces and
-    hyphens. None for a text of signs alone."""
+    hyphens, with a letter more in long words. None for a text of signs alone."""
     parts = re.findall(r"[^\W_]+", _folded(word))
     if not parts:
         return None
-    pattern = r"[\W_]*".join(parts)
-    joined = pattern if len(parts) > 1 else r"(?:-\s*)?".join(map(re.escape, parts[0]))
+    spelt = [r"\w?".join([*part, ""]) if len(part) > _LEAST_WORD and part.isalpha() else part for part in parts]
+    joined = r"[\W_]*".join(spelt) if len(parts) > 1 else rf"{spelt[0]}|" + r"(?:-\s*)?".join(map(re.escape, parts[0]))
     found = re.compile(joined, re.IGNORECASE).search
     return lambda text: found(_folded(text))
 

@@ -26,6 +26,7 @@ from dossier_code import Parsed
 from dossier_cuts import (ADDS, EDGE, SHOWS, TAKES, Uses, base, called, ends_taken, indexed,
                           is_documents, of_documents, one_of_many, ordered_names, orders, slices, stops, takes)
 from dossier_losses import Losses, goes_through, silent
+from dossier_queries import without_limit
 from dossier_records import Records, Row
 from dossier_rewrite import placed
 from dossier_slips import digits_kept, lost_point, slips
@@ -162,7 +163,9 @@ class Gaps:
         self._ordered |= set(ordered_names(parsed))   # the best so many of all are no part of them
         of_range = dict(indexed(parsed, fixed))
         documents = list(of_documents(parsed, self._lists_of_documents, fixed))
-        cuts = [*slices(parsed, fixed), *takes(parsed, fixed), *of_range,
+        limits = [node for node in parsed.of(ast.Call) if called(node) == "sql" and node.args
+                  and without_limit(str(getattr(node.args[0], "value", "")))]
+        cuts = [*slices(parsed, fixed), *takes(parsed, fixed), *of_range, *limits,
                 *(documents if documents and self._documents() else ())]
         loops = list(stops(parsed, fixed))
         if not cuts and not loops and not parsed.reads & self._cut_names.keys():
@@ -319,6 +322,10 @@ class Gaps:
         elif take == "lines":
             count = whole.line_count if hasattr(whole, "line_count") else len(part)
             self._leave(number, range(count)[slice(*arguments)], count, "lines")
+        elif isinstance(whole, str):   # a query; `take` runs it
+            with contextlib.suppress(ValueError, MemoryError):
+                count = take(f"SELECT count(*) AS n FROM ({without_limit(whole)})", *arguments)[0]["n"]
+                self._leave(number, range(len(part)), count, "rows")
         elif not isinstance(whole, (bytes, dict)):
             bounds = slice(1) if take is next else arguments[0] if take == "__getitem__" else \
                 None if hasattr(part, "__len__") else slice(*arguments)

@@ -15,7 +15,7 @@ import _dossier
 
 from dossier_bridge import LLMError, Parts, as_text, blob, call, spans_of
 from dossier_calls import Caller
-from dossier_extract import Extractor, kinds_of
+from dossier_extract import Extractor, ExtractResult, kinds_of
 from dossier_records import Records
 from dossier_rows import FieldError, Fields, Row, no_argument
 from dossier_text import Source
@@ -35,7 +35,7 @@ class _Counts(dict[str, int]):
         return self[label]  # a default would be a count of something that nobody counted
 
 
-class LabelResult:
+class LabelResult(ExtractResult):
     """`labels` (None where it failed), `counts` of every label, `failed` (indexes), `errors`
     (index: why it failed), `total`."""
 
@@ -48,9 +48,7 @@ class LabelResult:
         for label in self.labels:
             if label is not None:
                 self._counts[label] += 1
-        self.errors = dict(errors)
-        self.failed = list(errors)
-        self.total = len(self.labels)
+        super().__init__(self.labels, dict(errors))
 
     @property
     def counts(self) -> dict[str, int]:
@@ -65,12 +63,6 @@ class LabelResult:
 
     def _failures(self) -> str:
         return f"{len(self.failed):,} of {self.total:,} items failed ({kinds_of(self.errors)})"
-
-    def __len__(self) -> int:
-        return self.total
-
-    def __iter__(self) -> Iterator[str | None]:
-        return iter(self.labels)
 
     def __getitem__(self, key: int | slice | str) -> Any:
         return self.counts[key] if isinstance(key, str) else self.labels[key]

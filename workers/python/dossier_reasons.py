@@ -9,8 +9,8 @@
 
 import json
 import time
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from dossier_code import Parsed
@@ -56,24 +56,26 @@ class Reasons:
         self._shown = ""
 
     def weigh(self, parsed: Parsed, nothing: bool, named: Collection[str] = (),
-              output: str = "", counts: bool = False) -> None:
+              output: str = "", counts: bool = False, asked: Mapping[Test, Counter] = {}) -> None:
         """`nothing`: the block's `output` or answer says nothing; `named`: fields that are told of as
-        unknown already; `counts`: the output is a number."""
+        unknown already; `counts`: the output is a number; `asked`: by SQL, with the values of each field."""
         self._shown = (self._shown + "\n" + output)[-_SHOWN:]
         self.found, self.settled, self.proved, self.misled, self.forms = {}, [], set(), {}, {}
-        self.proves_nothing = nothing and not parsed.reads & _MODELS
+        self.proves_nothing = nothing and not parsed.reads & {*_MODELS, "sql"}
         sought = self._seeker.look(parsed)
-        self._weigh_forms(parsed, counts=counts)
+        self._weigh_forms(parsed, counts, asked)
         deadline = time.monotonic() + _SECONDS
         tests = list(dict.fromkeys(tests_of(parsed, self._seeker)))
         joins = set(self._seeker.joins(parsed))
         self._see_values(deadline)
-        if not sought and not tests and not joins:
+        if not sought and not tests and not joins and not asked:
             self.proves_nothing = self.proves_nothing and self._proves(parsed, [], deadline)
             return
         absent = self._absent(sought, deadline).difference(named)
-        whole = bool(absent or nothing or self._told)
+        whole = bool(absent or nothing or self._told or asked)
         values = self._values(tests, sought, absent, deadline, whole)
+        values.add(asked)
+        tests += asked
         about: dict[str, str] = {}     # what the reasons of this block are about, by their key
         said: set[str] = set()         # constants that stand in a reason already
         fitting = self._weigh_tests(tests, values, absent, about, said, deadline)
@@ -111,7 +113,7 @@ class Reasons:
 
     def _stands_nowhere(self, text: str, deadline: float) -> bool:
         """Whether all of the data was searched for the text and has it in no written form: other case,
-        accents, spaces, hyphens."""
+        accents, spaces, hyphens, a letter more or less."""
         if text not in self._nowhere:
             found = anyhow(text)
             for source in self._sources if found is not None else ():
@@ -119,19 +121,22 @@ class Reasons:
                     part = str(source.view[max(0, at - _LONGEST_WORD):at + _CHUNK], "utf-8", "replace")
                     if time.monotonic() > deadline:
                         return False
-                    if found(part):
+                    if other := found(part):
                         self._nowhere[text] = False
+                        self._stands[text] = False, self._stands.get(text, (False, ""))[1] or other[0]
                         return False
             self._nowhere[text] = found is not None
         return self._nowhere[text]
 
-    def _weigh_forms(self, parsed: Parsed, *, counts: bool) -> None:
+    def _weigh_forms(self, parsed: Parsed, counts: bool, asked: Mapping[Test, Counter]) -> None:
         deadline, forms = time.monotonic() + _SECONDS, Forms(self._seeker)
-        forms.look(parsed)
-        records = self._records() if forms.tests else None
-        if records is not None:
-            values = Values(sorted({test.field for test in forms.tests}))
-            values.read(records, set(), deadline)
+        forms.look(parsed, asked)
+        fields = {test.field for test in forms.tests}.difference(test.field for test in asked)
+        records = self._records() if fields else None
+        if records is not None or asked:
+            values = Values(sorted(fields))
+            values.read(records or (), set(), deadline)
+            values.add(asked)
             self.forms |= forms.in_values(values, counts)
         if counts:
             texts = (str(source.view[at:at + _CHUNK], "utf-8", "replace") for source in self._sources
@@ -240,7 +245,7 @@ class Reasons:
             known = [field for field in item.fields
                      if field in values.counts and not set(values.counts[field]) <= {None}]
             for text in set(item.texts) - said:
-                _, other = self._stands.get(text, (False, ""))
+                nowhere, (_, other) = self._stands_nowhere(text, deadline), self._stands.get(text, (False, ""))
                 reason = f"{short(text)} stands nowhere in the text."
                 reason += f" {other!r} does." if other else ""
                 if len(known) == 1:
@@ -250,7 +255,7 @@ class Reasons:
                     if values.whole and values.all_shown(test, self._shown):
                         self.proved.add(text)
                     reason += f" {known[0]}:{listed.removeprefix('Its values:')}"
-                if all(map(values.are_texts, known)) and self._stands_nowhere(text, deadline):
+                if all(map(values.are_texts, known)) and nowhere:
                     self.proved.add(text)
                 self.found[text] = reason
                 about[text] = text.lower()

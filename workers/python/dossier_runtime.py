@@ -34,11 +34,13 @@ from dossier_gaps import Gaps
 from dossier_frame import numpy_module, pandas_module
 from dossier_guard import refusal
 from dossier_loader import seed_random, when_imported
+from dossier_queries import Queries
 from dossier_reasons import Reasons
 from dossier_rows import nearest
 from dossier_rewrite import Skipped, tolerant, tolerant_builtins
 from dossier_show import assigned_text, clean, out_text, plain_out_text
 from dossier_slips import only_filled
+from dossier_sql import run
 from dossier_streams import Streams
 from dossier_world import World, make_module
 
@@ -72,7 +74,9 @@ class Session:
         self._module = make_module(tolerant_builtins(self._skipped) | self._gaps.functions())
         self._namespace = self._module.__dict__
         self._streams = Streams()
-        self._world = World(self._namespace, features, self._notes.append)
+        self._queries = Queries(run)
+        self._world = World(self._namespace, features, self._notes.append,
+                            lambda *query: [self._gaps.say(text) for text in self._queries.note(*query)])
         small = features.get("profile") == "small"
         self._out_text = plain_out_text if small else out_text
         self._files = Files(self._world.sources, self._notes.append if small else None,
@@ -210,6 +214,7 @@ class Session:
         result["touches_data"], result["typed"] = self._evidence.judge(parsed)
         result["searched"] = searched_texts(parsed)
         result["days"] = days_of(parsed, self._evidence.fixed)
+        self._queries.forget()
         self._world.answers.begin_block(sets_answer_items(parsed))
         try:
             self._running = True
@@ -347,7 +352,7 @@ class Session:
         known = [*self._world.counts(), *numbers_of(" ".join(result["typed"]))]
         nothing = is_empty_output(output, known) or _is_constant(parsed, output)
         self._reasons.weigh(parsed, nothing, unmatched, f"{beside}\n{output}",
-                            _is_number(output, result["typed"]))
+                            _is_number(output, result["typed"]), self._queries.asked)
         found, misled = self._reasons.found, self._reasons.misled
         wrong = {found[key]: marks for key, marks in misled.items()}
         wrong |= {note: (name,) for name, note in unmatched.items() if "did you mean" in note}
@@ -398,13 +403,9 @@ class Session:
         result["vars"] = self._world.variables()
         # A block that stopped half way bound half of them: what a replay says is there must be.
         result["assigned"] = [name for name in result["assigned"] if name in self._namespace]
-        result["notes"] = [clean(note) for note in dict.fromkeys(self._notes)]
-        result["last"] = clean(result["last"])
-        result["typed"] = list(map(clean, result["typed"]))
-        result["unmatched"] = list(map(clean, result["unmatched"]))
-        result["settled"] = list(map(clean, result["settled"]))
-        result["searched"] = list(map(clean, result["searched"]))
-        result["days"] = list(map(clean, result["days"]))
+        result["notes"], result["last"] = dict.fromkeys(self._notes), clean(result["last"])
+        for name in ("notes", "typed", "unmatched", "settled", "searched", "days"):
+            result[name] = list(map(clean, result[name]))
         return result
 
 

@@ -85,8 +85,9 @@ class World:
     """The reserved names of one session, in the namespace of its module."""
 
     def __init__(self, namespace: dict[str, Any], features: Mapping[str, Any],
-                 note: Callable[[str], None]) -> None:
+                 note: Callable[[str], None], note_query: Callable[..., None]) -> None:
         self.namespace = namespace
+        self._note_query = note_query
         self.features = features
         self.plain = bool(features.get("plain"))
         self._all = [] if self.plain else [Source(index) for index in range(_dossier.context_count())]
@@ -235,7 +236,7 @@ class World:
             self.functions |= make_memory()
         if self.features.get("out_dir"):
             self.functions["save_file"] = make_out()
-        sql = make_sql(self.sources, self.features)
+        sql = make_sql(self.sources, self.features, self._note_query)
         if self.features.get("profile") == "small":  # nobody told it: the name is free for its own use
             self.namespace["__builtins__"]["sql"] = sql
         else:

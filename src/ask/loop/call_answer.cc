@@ -67,13 +67,18 @@ std::set<std::string, std::less<>> FieldNames(const ContextSet& context) {
 
 // Returns a value of the data that the question names and this attempt ignores.
 std::string CallLoop::ValueLeftOut(std::string_view answer) {
-  if (run_.policy.checked != ModelPolicy::Checked::kEveryWord) return {};
   if (evidence_.attempt_code().empty()) return {};
+  // Models that have read rows may have chosen them without a word of the question in the code.
+  const bool large = run_.policy.checked != ModelPolicy::Checked::kEveryWord;
+  if (large && (!HasNumber(answer) || all_subcalls_.made > 0)) return {};
   if (!named_values_) {
     const ContextSet& context = *run_.request.context;
     std::vector<std::string_view> texts;
     for (std::size_t i = 0; i < context.documents().size(); ++i) {
-      if (!inspect::HasRecords(context.documents()[i].description)) continue;
+      const inspect::Description& description = context.documents()[i].description;
+      if (!inspect::HasRecords(description)) continue;
+      const std::uint64_t rows = description.records ? description.records->records : 0;
+      if (large && description.counts.lines > 2 * rows) return {};  // a row is no line
       if (const auto stored = context.Stored(i)) texts.push_back((*stored)->map.bytes());
     }
     named_values_.emplace(std::move(texts), FieldNames(context), run_.request.question);
@@ -83,20 +88,23 @@ std::string CallLoop::ValueLeftOut(std::string_view answer) {
   return named_values_->LeftOut(evidence_.attempt_code(), seen);
 }
 
-// Returns a document that the question names, if neither code nor a sub-call has read it and it
-// does not contain the answer's words: then the answer comes from another document.
+// Returns why the answer seems to come from another document than one that the question names: it
+// stands there, or nobody has read the one that is named, which does not contain its words.
 std::string CallLoop::UnreadDocument(std::string_view answer) {
-  if (run_.policy.checked != ModelPolicy::Checked::kEveryWord || !bench_) return {};
-  const ContextSet& context = *run_.request.context;
-  const std::vector<std::string_view> said = WordsBesides(answer, run_.request.question);
-  for (std::size_t i = 0; i < context.documents().size(); ++i) {
-    const std::string& name = context.documents()[i].name;
-    if (!NamesDocument(run_.request.question, name) || bench_->coverage().Touched(i)) continue;
-    const auto stored = context.Stored(i);
-    if (!stored || (*stored)->map.bytes().empty()) continue;
-    const std::string_view text = (*stored)->map.bytes();
-    if (!std::ranges::all_of(said, [text](auto word) { return text.find(word) != text.npos; }))
-      return name;
+  if (run_.request.context->bytes() > kMeasured) return {};
+  const std::string& question = run_.request.question;
+  const std::vector<TextDocument> documents = ContextTexts(run_, Documents::kAll);
+  std::string elsewhere = FromOtherDocument(answer, question, documents);
+  const bool small = run_.policy.checked == ModelPolicy::Checked::kEveryWord;
+  if (!elsewhere.empty() || !small || !bench_) return elsewhere;
+  const std::vector<std::string_view> said = WordsBesides(answer, question);
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const std::string_view text = documents[i].text;
+    if (!NamesDocument(question, documents[i].name) || bench_->coverage().Touched(i)) continue;
+    const auto holds = [text](std::string_view word) { return text.find(word) != text.npos; };
+    if (text.empty() || std::ranges::all_of(said, holds)) continue;
+    return fmt::format("The question names the document {}, and no code has read it.",
+                       documents[i].name);
   }
   return {};
 }
@@ -202,6 +210,8 @@ GateSituation CallLoop::Situation(std::string_view answer) {
   if (situation.passages_read != GateSituation::Passages::kNotRead) {
     situation.mentions = CountedMentions(answer);
   }
+  const std::string& says = evidence_.says();
+  situation.explained = all_subcalls_.made == 0 || (!says.empty() && DataHold(says));
   if (bench_) situation.error_texts = bench_->subcalls().error_texts();
   return situation;
 }

@@ -155,7 +155,7 @@ Result<DirectAnswer> AnswerDirectly(RunState& run) {
   return DirectAnswer{.result = std::move(result), .unsettled = std::move(unsettled)};
 }
 
-WordRarity MeasureContextWords(const RunState& run, std::string_view text, Documents which) {
+std::vector<TextDocument> ContextTexts(const RunState& run, Documents which) {
   const ContextSet& context = *run.request.context;
   std::vector<TextDocument> documents;
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
@@ -165,7 +165,11 @@ WordRarity MeasureContextWords(const RunState& run, std::string_view text, Docum
       documents.push_back({document.name, (*stored)->map.bytes(), document.description});
     }
   }
-  return MeasureWords(documents, text, run.cancel);
+  return documents;
+}
+
+WordRarity MeasureContextWords(const RunState& run, std::string_view text, Documents which) {
+  return MeasureWords(ContextTexts(run, which), text, run.cancel);
 }
 
 ShownPassages FindPassagesFor(const RunState& run) {

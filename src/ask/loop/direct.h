@@ -33,8 +33,10 @@ struct DirectAnswer {
 // Errors: the model's; kTooLong if the provider reports it.
 Result<DirectAnswer> AnswerDirectly(RunState& run);
 
-// Measures how rare the words of `text` are in the documents that are not records, or in all.
+// Returns the documents that are not records, or all.
 enum class Documents { kText, kAll };
+std::vector<TextDocument> ContextTexts(const RunState& run, Documents which);
+// Measures how rare the words of `text` are in them.
 WordRarity MeasureContextWords(const RunState& run, std::string_view text,
                                Documents which = Documents::kText);
 

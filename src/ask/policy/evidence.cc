@@ -111,10 +111,14 @@ void Evidence::AddRaised(const sandbox::BlockResult& result, std::string_view se
 }
 
 void Evidence::NoteAsked(std::string_view reply) {
-  constexpr std::string_view kMark = "ASKED:";
+  constexpr std::string_view kMark = "ASKED:", kSays = "IT SAYS:";
+  constexpr std::size_t kLeastQuoted = 16;  // bytes of such a line
   const std::string question = ToLowerAscii(Unquoted(question_));
   for (std::string_view line : Split(reply, '\n')) {
     line = Unquoted(line);
+    if (line.starts_with(kSays) && line.size() > kLeastQuoted) {
+      says_ = Folded(Unquoted(line.substr(kSays.size())));
+    }
     if (!line.starts_with(kMark)) continue;
     const std::string words = ToLowerAscii(Unquoted(line.substr(kMark.size())));
     const bool quoted = !words.empty() && question.find(words) != question.npos;
@@ -194,6 +198,7 @@ void Evidence::StartAfresh() {
   unmatched_.clear();
   searched_.clear();
   days_.clear();
+  says_.clear();
   clean_code_.clear();
   part_asked_ = nothing_proved_ = false;
   earlier_ = code_.size();

@@ -44,6 +44,7 @@ class Evidence {
   void NoteNames(std::vector<sandbox::VariableInfo>* variables);
   // Reads a reply's line `ASKED: the first hundred rows`, which has words of the question: the
   // question asks for a part, so a part of that many rows or documents leaves nothing out.
+  // A line `IT SAYS: ` has words of the text on which the answer rests.
   void NoteAsked(std::string_view reply);
   // Starts a new attempt, which has only its own outputs. Code and clean-block count are kept.
   void StartAfresh();
@@ -66,6 +67,7 @@ class Evidence {
   // does), one sentence each, except parts with as many rows as the question names, documents that
   // it names, and parts that it asks for according to the model. `sizes` are the context's sizes.
   std::vector<std::string> LeftOut(std::string_view answer, std::string_view sizes) const;
+  const std::string& says() const { return says_; }  // quoted by the model, folded
   // The texts that the newest clean block searched for.
   const std::vector<std::string>& searched() const { return searched_; }
   // Returns a date, or another text with three or more numbers, to which the newest clean block is
@@ -98,6 +100,7 @@ class Evidence {
   std::vector<std::vector<sandbox::BlockResult::Gap>> gaps_;  // for each of shown_
   std::vector<std::string> printed_, shown_, outputs_, whole_outputs_, code_, unmatched_, searched_,
       days_;
+  std::string says_;
   std::string clean_code_;                   // CodeKey of the newest block that ran without error
   std::set<std::string> names_, old_names_;  // of variables: all, and those of earlier attempts
 };

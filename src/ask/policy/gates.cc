@@ -40,8 +40,11 @@ constexpr std::string_view kTakeAll =
     "question that say so.";
 constexpr std::string_view kReadAll =
     " Search or read all of it with code, then answer, or hand the answer in again.";
-constexpr std::string_view kAdvice[] = {kComputeIt, kAskThemAgain, kLookElsewhere, kTakeAll,
-                                        kReadAll};
+constexpr std::string_view kQuoteIt =
+    " Look for it in the text. If it says that in other words, or if this is a judgement on what it "
+    "says, write before the answer a line `IT SAYS: ` and those words of the text.";
+constexpr std::string_view kAdvice[] = {kComputeIt, kAskThemAgain, kLookElsewhere,
+                                        kTakeAll,   kReadAll,      kQuoteIt};
 
 std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
@@ -300,8 +303,7 @@ std::string Gates::ReadInPart(std::string_view answer, const GateSituation& situ
   }
   return fmt::format(
       "Only {} of the context was read ({} by code, {} in sub-calls), and nothing that was read "
-      "says "
-      "this: it may stand in the rest.{}",
+      "says this: it may stand in the rest.{}",
       Percent(read.by_any), Percent(read.by_code), Percent(read.by_models), kReadAll);
 }
 
@@ -379,14 +381,13 @@ std::string Gates::UnclearReading(std::string_view answer, const GateSituation& 
     return Agree(given, MakeVote(reading, all, context_.question));
   });
   if (!read) return ContradictsReading(answer, situation);
-  return situation.readings.size() == 1
-             ? std::string(
-                   "It is not sure that the passage which says this speaks of what the "
-                   "question asks.")
-             : fmt::format(
-                   "Passages of the text say different things, and it is not sure which of "
-                   "them speaks of what the question asks: {}.",
-                   Join(situation.readings, "; "));
+  if (situation.readings.size() == 1) {
+    return "It is not sure that the passage which says this speaks of what the question asks.";
+  }
+  return fmt::format(
+      "Passages of the text say different things, and it is not sure which of them speaks of what "
+      "the question asks: {}.",
+      Join(situation.readings, "; "));
 }
 
 std::string Gates::UnsureLabels(std::string_view answer, const GateSituation& situation) const {
@@ -427,6 +428,27 @@ std::string Gates::UnshownNames(std::string_view answer, std::span<const std::st
     name = UnseenName(answer, context_.question, seen, situation.in_data);
   }
   return name.empty() ? std::string() : fmt::format("No output shows \"{}\".{}", name, kComputeIt);
+}
+
+// Finds a word that sub-calls say, and neither data, question nor code, whatever its ending.
+std::string Gates::OnlyModelsSay(std::string_view answer, const GateSituation& situation) const {
+  constexpr std::size_t kShortest = 5, kEnding = 3, kMostWords = 3;  // bytes, bytes, words
+  const std::vector<std::string_view> words = WordsBesides(answer, context_.question);
+  if (situation.explained || !situation.in_data || HasNumber(answer)) return {};
+  if (words.size() > kMostWords) return {};
+  const std::string code = situation.code ? Folded(Join(*situation.code, "\n")) : std::string();
+  const std::string shown = Folded(Join(*situation.shown, "\n"));
+  std::string_view alone;
+  for (const std::string_view word : words) {
+    const std::string folded = Folded(word);
+    if (folded.size() < kShortest) continue;
+    const std::string stem = folded.substr(0, std::max(kShortest - 1, folded.size() - kEnding));
+    const bool said = shown.find(stem) != shown.npos && code.find(stem) == code.npos;
+    if (!said || situation.in_data(stem)) return {};
+    if (word.size() > alone.size()) alone = word;
+  }
+  if (alone.empty()) return {};
+  return fmt::format("Only sub-calls say \"{}\": it stands nowhere in the data.{}", alone, kQuoteIt);
 }
 
 // The digit 0 means the same as the word "none": after values of the data were shown, either may be
@@ -471,6 +493,7 @@ std::string Gates::Ungrounded(std::string_view given, const GateSituation& situa
   }
   if (brief) {
     std::string reason = UnshownNames(answer, evidence, situation);
+    if (numbers_only && reason.empty()) reason = OnlyModelsSay(answer, situation);
     if (numbers_only || !reason.empty()) return reason;
   }
   const Grounding grounding =
@@ -493,8 +516,7 @@ std::string Gates::Ungrounded(std::string_view given, const GateSituation& situa
 
 std::string Gates::ValueLeftOut(std::string_view /*answer*/, const GateSituation& situation) const {
   if (!situation.unread.empty()) {
-    return fmt::format("The question names the document {}, and no code has read it.{}",
-                       situation.unread, kComputeIt);
+    return fmt::format("{}{}", situation.unread, kComputeIt);
   }
   if (situation.left_out.empty()) return {};
   return fmt::format(

@@ -76,8 +76,8 @@ struct GateSituation {
   std::string mentions;  // a text whose mentions the answer counts though not asked to
   std::string
       left_out;  // a value of the data that the question names and no code says; may be empty
-  // A document that the question names, unread by code, without the answer's words; may be empty.
-  std::string unread;
+  std::string unread;  // why the answer is not from the document that is named; may be empty
+  bool explained = true;  // no sub-call was made, or the model has quoted words of the data
   const WordRarity* rarity = nullptr;  // of the words of question and answer; null: not measured
   // Such as "3 of 40 failed (3 cut)": failures not yet reported to the model, or set if all
   // sub-calls of the newest block failed.
@@ -136,6 +136,7 @@ class Gates {
   bool DeniesWhatIsUnknown(std::string_view answer, const GateSituation& situation) const;
   std::string UnshownNames(std::string_view answer, std::span<const std::string> evidence,
                            const GateSituation& situation) const;
+  std::string OnlyModelsSay(std::string_view answer, const GateSituation& situation) const;
   std::string Ungrounded(std::string_view answer, const GateSituation& situation) const;
   std::string UnsureLabels(std::string_view answer, const GateSituation& situation) const;
   std::string SearchedElse(std::string_view answer, const GateSituation& situation) const;

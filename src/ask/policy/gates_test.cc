@@ -423,5 +423,36 @@ TEST(GatesTest, AValueFromAPlaceThatNamesNothingOfTheQuestionIsRefused) {  // FL
   EXPECT_EQ(GateOf(Gates(context).Check("the piano", situation)), "passed");
 }
 
+TEST(GatesTest, AWordThatOnlySubcallsSayIsToldOnce) {  // FLT-36
+  GateContext context = Context();
+  context.question = "Which instrument does the keeper play in the evening?";
+  const Texts shown{"the piano"}, code{"llm_query('Is it a violin? ' + context)"};
+  GateSituation situation = After(shown);
+  situation.code = &code;
+  situation.explained = false;
+  situation.in_data = [](std::string_view word) {
+    return std::string_view("he played the clarinets for a carpenter").find(word) !=
+           std::string_view::npos;
+  };
+  Gates gates(context);
+  EXPECT_EQ(GateOf(gates.Check("the piano", situation)), "grounding");
+  EXPECT_EQ(GateOf(gates.Check("the piano", situation)), "passed");
+  EXPECT_EQ(GateOf(gates.Doubt("the piano", situation)), "grounding");
+  for (const char* answer : {"clarinet", "a clarinettist", "carpentry", "violin", "yes", "No.",
+                             "in the evening", "It is not known which one it could be."}) {
+    EXPECT_EQ(GateOf(gates.Doubt(answer, situation)), "passed") << answer;
+  }
+  situation.explained = true;
+  EXPECT_EQ(GateOf(gates.Doubt("the piano", situation)), "passed");
+}
+
+TEST(EvidenceTest, WordsThatTheModelQuotesAreKeptIfTheyAreLongEnough) {  // FLT-36
+  Evidence evidence("Which mood has the letter?", {});
+  evidence.NoteAsked("It says that all is well.\n**IT SAYS:** \"her\"\nFINAL(melancholic)");
+  EXPECT_EQ(evidence.says(), "");
+  evidence.NoteAsked("IT SAYS: \"I shall never see Her\"\nFINAL(melancholic)");
+  EXPECT_EQ(evidence.says(), "i shall never see her");
+}
+
 }  // namespace
 }  // namespace dossier::ask

@@ -76,7 +76,7 @@ bool ShowsNothing(std::string_view line) {
   const std::size_t label = line.find_last_of(":=");
   std::string value =
       ToLowerAscii(TrimSpace(label == std::string_view::npos ? line : line.substr(label + 1)));
-  while (value.ends_with(')') || value.ends_with('(')) value.pop_back();
+  value.erase(value.find_last_not_of("()[]{}") + 1);
   return std::ranges::find(kNothing, value) != kNothing.end() ||
          std::ranges::none_of(value, IsTextByte);
 }

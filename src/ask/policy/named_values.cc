@@ -7,9 +7,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ask/claims/numbers.h"
+#include "ask/claims/shown_texts.h"
 #include "ask/documents/document_words.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 
 namespace dossier::ask {
 namespace {
@@ -18,6 +21,7 @@ constexpr std::size_t kRead = 4u << 20;   // bytes of each text: enough rows to 
 constexpr std::size_t kShortestWord = 4;  // bytes; shorter ones are mostly plain words, not values
 constexpr std::size_t kShortestPart = 3;  // bytes of a constant that begins like a value
 constexpr std::uint64_t kFewestLines = 3;
+constexpr std::size_t kMostQuoted = 200;  // code points of a line
 constexpr double kMostLines = 0.9;   // of all: a word in nearly every row distinguishes none
 constexpr double kNearlyAll = 0.95;  // of the lines with the word, or of those that code selects
 
@@ -165,28 +169,30 @@ std::vector<std::string> NamedValues::words() const {
   return words;
 }
 
-// True if another value of the place expresses it, or nearly all rows of the constants have it.
+// True if the other values of the place express it, or nearly all rows of the constants have it.
 bool NamedValues::IsExpressed(const Value& value, const Hashes& constants) const {
-  bool beside = false;
-  std::uint64_t most = 0;  // constants on one line
+  double all = 0, covered = 0;  // lines; with the value or with a constant at its place
+  std::uint64_t most = 0;       // constants on one line
   std::unordered_map<std::uint64_t, std::pair<double, double>>
       picked;  // by their number: lines, with
   ForEachLine(texts_, [&](std::string_view line) {
     Hashes held;
-    bool with = false;
+    bool with = false, beside = false;
     ForEachPlace(line, [&](std::uint64_t word, std::uint64_t place) {
       with |= word == value.hash;
       if (!constants.contains(word)) return;
       held.insert(word);
       beside |= place == value.place;
     });
+    ++all;
+    covered += with || beside ? 1 : 0;
     most = std::max<std::uint64_t>(most, held.size());
     auto& [lines, with_value] = picked[held.size()];
     ++lines;
     with_value += with ? 1 : 0;
   });
   const auto& [lines, with_value] = picked[most];
-  return beside || (most > 0 && with_value >= kNearlyAll * lines);
+  return covered >= kNearlyAll * all || (most > 0 && with_value >= kNearlyAll * lines);
 }
 
 bool NamesDocument(std::string_view question, std::string_view name) {
@@ -197,6 +203,47 @@ bool NamesDocument(std::string_view question, std::string_view name) {
     named |= text == name || text == last || text.ends_with(below);
   });
   return named;
+}
+
+using Hashes = std::unordered_set<std::uint64_t>;
+
+std::string FromOtherDocument(std::string_view answer, std::string_view question,
+                              std::span<const TextDocument> documents) {
+  constexpr std::size_t kShortest = 4;  // bytes of a word, or of an answer without a number
+  const std::string_view given = TrimSpace(answer);
+  NumberReader numbers(given);
+  const auto number = numbers.Next();
+  const auto stands = [&](std::string_view text) {
+    ShownTexts shown;
+    shown.Add(text);
+    return number ? shown.ShowsIn(given, *number) : shown.ShowsText(given);
+  };
+  Hashes known;  // words of the named documents, and of all names
+  std::string_view name;
+  for (const TextDocument& document : documents) {
+    known.merge(NameHashesOf(document.name));
+    if (!NamesDocument(question, document.name)) continue;
+    if (stands(document.text)) return {};
+    name = document.name;
+    known.merge(NameHashesOf(document.text));
+  }
+  if (name.empty() || (!number && given.size() < kShortest)) return {};
+  Hashes wanted;
+  WordReader asked(question);
+  for (std::uint64_t word; asked.Next(&word);) {
+    if (asked.end() - asked.begin() >= kShortest && !known.contains(word)) wanted.insert(word);
+  }
+  std::string found;
+  for (const TextDocument& other : documents) {
+    ForEachLine(std::span(&other.text, 1), [&](std::string_view line) {
+      Hashes here = NameHashesOf(line);
+      if (!found.empty() || !std::erase_if(here, [&](auto w) { return wanted.contains(w); })) return;
+      if (!stands(line)) return;
+      found = fmt::format("The question names {}, where this does not stand; it stands in {}: {}",
+                          name, other.name, utf8::Prefix(TrimSpace(line), kMostQuoted));
+    });
+  }
+  return found;
 }
 
 std::string NamedValues::LeftOut(std::span<const std::string> code,

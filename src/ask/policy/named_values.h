@@ -19,11 +19,18 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ask/documents/document_search.h"
+
 namespace dossier::ask {
 
 // Returns true if `question` contains that document name, with or without folders: `config.go` and
 // `server/config.go` name "server/config.go". A name without punctuation may be a plain word.
 bool NamesDocument(std::string_view question, std::string_view name);
+
+// Returns a sentence if the first number of the answer, or all of it, stands in a line of another
+// document than the question names, beside a word of the question, and no named one has the two.
+std::string FromOtherDocument(std::string_view answer, std::string_view question,
+                              std::span<const TextDocument> documents);
 
 class NamedValues {
  public:
@@ -35,7 +42,7 @@ class NamedValues {
 
   // Returns the first value of the question that `code` ignores; empty if there is none. A value is
   // not ignored if it is in a text constant of the code or in one of `seen` (outputs, the answer),
-  // if the code expresses it by another value of the same place ("open" for "not shipped"), or if
+  // if the code expresses it by all other values of the same place ("open" for "not shipped"), or if
   // nearly all rows that the code's other constants select have it.
   std::string LeftOut(std::span<const std::string> code, std::span<const std::string> seen) const;
 

@@ -116,5 +116,49 @@ TEST(NamedValuesTest, AnotherValueOfThePlaceAndWhatFollowsFromConstantsSayIt) { 
             "");
 }
 
+TEST(NamedValuesTest, AnotherValueOfThePlaceAloneDoesNotSayIt) {  // FLT-36
+  const std::string rows = Repeated({R"({"id": 1, "city": "Oslo"})", R"({"id": 2, "city": "Rome"})",
+                                     R"({"id": 3, "city": "Kyiv"})"},
+                                    20);
+  constexpr std::string_view kQuestion = "How many customers are from Oslo?";
+  EXPECT_EQ(LeftOut(rows, kQuestion, "sum(r['city'] == 'Rome' for r in records)"), "Oslo");
+  EXPECT_EQ(LeftOut(rows, kQuestion, "len(records)"), "Oslo");
+  for (const std::string& code :
+       {"sum(r['city'] == 'Oslo' for r in records)", "sql(\"… where city = 'oslo'\")",
+        "sum(r['city'] not in ('Rome', 'Kyiv') for r in records)",
+        "sum(r['city'].startswith('Osl') for r in records)",
+        "c = 'OSLO'; sum(r['city'].upper() == c for r in records)"}) {
+    EXPECT_EQ(LeftOut(rows, kQuestion, code), "") << code;
+  }
+  EXPECT_EQ(LeftOut(rows, kQuestion, "Counter(r['city'] for r in records)", {"Oslo 20, Rome 20"}),
+            "");
+  EXPECT_EQ(LeftOut(rows, "How many customers are there?", "len(records)"), "");
+}
+
+TEST(NamedValuesTest, AValueOfAnotherDocumentIsNotThatOfTheNamedOne) {  // FLT-36
+  const std::vector<TextDocument> files = {
+      {"a_conf.py", "# service a\nTIMEOUT = 31\nNAME = 'alpha host'\nPORT = 8080\n", {}},
+      {"b_conf.py", "# service b\nRETRIES = 4\nfrom a_conf import PORT\nSIZE = 12 * 1024\n", {}}};
+  const auto why = [&](std::string_view answer, std::string_view question) {
+    return FromOtherDocument(answer, question, files);
+  };
+  EXPECT_EQ(why("31", "What is TIMEOUT in b_conf.py?"),
+            "The question names b_conf.py, where this does not stand; it stands in a_conf.py: "
+            "TIMEOUT = 31");
+  EXPECT_NE(why("The timeout is 31 seconds.", "What is the timeout of b_conf.py?"), "");
+  EXPECT_NE(why("alpha host", "Which NAME does b_conf.py give?"), "");
+  for (const auto& [answer, question] :
+       {std::pair{"31", "What is TIMEOUT in a_conf.py?"}, std::pair{"31", "What is TIMEOUT?"},
+        std::pair{"4", "How many RETRIES has b_conf.py?"},
+        std::pair{"8080", "Which PORT does b_conf.py use?"},  // it takes that from the other file
+        std::pair{"12288", "What is SIZE in b_conf.py?"},
+        std::pair{"b_conf.py defines no TIMEOUT", "What is TIMEOUT in b_conf.py?"},
+        std::pair{"none", "What is TIMEOUT in b_conf.py?"},
+        std::pair{"4", "How many lines has b_conf.py?"},
+        std::pair{"31 and 4", "What are TIMEOUT in a_conf.py and RETRIES in b_conf.py?"}}) {
+    EXPECT_EQ(why(answer, question), "") << answer << " / " << question;
+  }
+}
+
 }  // namespace
 }  // namespace dossier::ask

@@ -248,6 +248,59 @@ ZEROS_AND_DENIALS = [
 ]
 
 
+PRICES = ("prices.csv", "id,city,amount,when\n" + "".join(
+    f"{i},{('Oslo', 'Rome', 'Kyiv')[i % 3]},{i * 7},{i:02d}/03/{2019 + i % 6}\n" if i % 5 else
+    f'{i},Oslo,"1,{i:03d}",{i:02d}/11/2018\n' for i in range(1, 29)))
+NOTE = text("The access number of the vault is 739205.", "Every evening she played the clarinet.",
+            "I shall never see her again, and the house is dark.")
+ASK = "x = llm_query('{} ' + context)\nprint(x)"
+ROWS["sql"] = [
+    (ORDERS, "print(sql(\"select count(*) c from records where customer = 'keller'\"))",
+     "How many orders did Keller place?", "0", WRONG),
+    (ORDERS, "print(sql(\"select id from records where customer = 'keller'\"))",
+     "Which orders did Keller place?", "none", WRONG),
+    (ORDERS, "print(sql('select sum(amount) s from records where customer = ?', 'keller'))",
+     "What did Keller pay?", "0", WRONG),
+    (CITIES, "print(sql(\"select count(*) c from records where city = 'Bern'\"))", "How many live in Bern?", "30", WRONG),
+    (PRICES, "print(sql('select sum(amount) s from records')[0]['s'])", "What is the sum of amounts?", "2322", WRONG),
+    (PRICES, "print(sql('select max(\"when\") m from records')[0]['m'])", "What is the latest date?", "28/03/2023", WRONG),
+    (ORDERS, "print(sum(r['amount'] for r in sql('select amount from records limit 20')))",
+     "What is the sum of amounts?", "567.5", WRONG),
+    (ORDERS, "print(sql(\"select count(*) c, sum(amount) s from records where customer = 'Keller'\"))",
+     "How many orders did Keller place, and for how much?", "12 orders, 340.5 in total", RIGHT),
+    (ORDERS, "print(sql('select customer, count(*) n from records group by customer order by n desc limit 1'))",
+     "Who placed the most orders?", "Brandt", RIGHT),
+    (CITIES, "print(sql(\"select count(*) c from records where lower(trim(city)) = 'bern'\"))",
+     "How many live in Bern?", "60", RIGHT),
+    (PRICES, "print(sql(\"select sum(cast(replace(amount, ',', '') as integer)) s from records\")[0]['s'])",
+     "What is the sum of amounts?", "7392", RIGHT),
+    (ORDERS, "print(sql('select count(*) c from records where amount > 99'))", "How many cost more than 99?", "0", RIGHT),
+    (ORDERS, "print(sql('select * from records limit 2'))\nprint(sql('select avg(amount) a from records'))",
+     "What is the mean amount?", "28.375", RIGHT),
+    (ORDERS, "print(sql('select id from records order by id desc limit 3'))", "Which are the last three orders?",
+     "60, 59 and 58", RIGHT)]
+ROWS["asked"] = [
+    (ORDERS, "print(len(records))", "How many orders are from Keller?", "60", WRONG),
+    (PRICES, "print(sum(r['city'] == 'Rome' for r in records))", "How many rows are from Oslo?", "8", WRONG),
+    (ORDERS, "print(sum(r['customer'] != 'Brandt' for r in records))", "How many orders are from Keller?", "12", RIGHT),
+    (PRICES, "print(Counter(r['city'] for r in records))", "How many rows are from Kyiv?", "7", RIGHT),
+    (PRICES, "print(sum(r['city'] not in ('Rome', 'Kyiv') for r in records))", "How many rows are from Oslo?", "13", RIGHT),
+    (ORDERS, "w = 'kell'\nprint(sum(w in r['customer'].lower() for r in records))", "How many orders has Keller?",
+     "12", RIGHT),
+    (ORDERS, "print(sum(r['customer'].startswith('K') for r in records))", "How many names begin with K?", "12", RIGHT),
+    (NOTE, "print(doc.grep('acces number'))", "What is the access number?", "The text does not say.", WRONG),
+    (NOTE, "print(doc.grep('lighthouse'))", "What is the number of the lighthouse?", "The text does not say.", RIGHT)]
+ROWS["words"] = [
+    (NOTE, ASK.format("Which instrument?"), "Which instrument does she play?", "piano", WRONG, "the piano"),
+    (NOTE, ASK.format("Which instrument?"), "Which instrument does she play?", "the clarinet", RIGHT, "the clarinet"),
+    (NOTE, ASK.format("Which instrument?"), "Which instrument does she play?", "Clarinets", RIGHT, "Clarinets"),
+    (NOTE, ASK.format("Is the mood cheerful or gloomy?"), "Is the mood cheerful or gloomy?", "gloomy", RIGHT, "gloomy"),
+    (NOTE, ASK.format("Answer positive or negative: the sentiment?"), "What is the sentiment?", "negative", RIGHT, "negative"),
+    (NOTE, ASK.format("Is there a vault?"), "Is there a vault?", "yes", RIGHT, "yes"),
+    (NOTE, ASK.format("Which mood?"), "Which mood has the note?", "melancholic", WRONG, "melancholic")]
+
+
+
 class ClaimsTest(harness.Case):
     def status(self, number: int, row: tuple) -> str:
         (name, content), code, question, answer, _, *sub = row
