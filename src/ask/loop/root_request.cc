@@ -44,13 +44,17 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
       root.stops == driver::BoundModel::Stops::kHonoured) {
     request.sampling.stop.emplace_back(kBehindCode);
   }
-  if (about.temperature) request.sampling.temperature = about.temperature;
+  if (about.temperature && root.entry.Takes("temperature")) {
+    request.sampling.temperature = about.temperature;
+  }
   request.sampling.first_tokens = about.first_tokens;
   // Readings of one text differ by their turn even if the user gives a seed: with the same seed
   // they would all be equal.
   const auto turn = static_cast<std::uint64_t>(about.turn);
   if (!request.sampling.seed) {
-    request.sampling.seed = run.request.seed + turn;
+    // A seed that the user did not give is a wish: nothing is said of a model that takes none.
+    const bool given = run.request.seed_from == AskRequest::Seed::kGiven;
+    if (given || root.entry.Takes("seed")) request.sampling.seed = run.request.seed + turn;
   } else if (about.purpose == model::Purpose::kRead) {
     *request.sampling.seed += turn;
   }

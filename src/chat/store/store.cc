@@ -292,7 +292,9 @@ Result<std::string> ConversationStore::BackUp(std::string_view id,
   DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, LockConversation(folder_, id, lock_wait_, cancel));
   DOSSIER_ASSIGN_OR_RETURN(const auto bytes, ReadConversation(folder_, id));
   if (!bytes) return NoSuch(id);
-  const std::string path = PathOf(folder_, id) + ".bak-" + BackupTime(clock_->WallNow());
+  const std::string of_second = PathOf(folder_, id) + ".bak-" + BackupTime(clock_->WallNow());
+  std::string path = of_second;
+  for (int number = 2; Exists(path); ++number) path = fmt::format("{}-{}", of_second, number);
   DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(path, *bytes, 0600));
   return path;
 }

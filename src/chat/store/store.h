@@ -107,7 +107,8 @@ class ConversationStore {
   Result<Added> Add(const Document& document, Adding adding, const CancelToken& cancel) const;
   // Removes file and lock file. Errors: kNotFound.
   Status Delete(std::string_view id, const CancelToken& cancel) const;
-  // Copies the file to "ID.json.bak-YYYYMMDDTHHMMSSZ" beside it. Returns the path of the copy.
+  // Copies the file to "ID.json.bak-YYYYMMDDTHHMMSSZ" beside it; a second copy in a second has
+  // "-2" behind that. Returns the path of the copy.
   Result<std::string> BackUp(std::string_view id, const CancelToken& cancel) const;
 
   // Returns all ids, sorted.

@@ -189,15 +189,20 @@ class ChatRun {
     if (list.empty()) {
       return MakeError(ErrorCode::kNotFound, "--pick: there is no conversation in {}", folder);
     }
-    PlainLineReader lines(STDIN_FILENO, cancel_);
-    const auto read = [&lines]() -> std::optional<std::string> {
-      Result<InputLine> line = lines.Read({});
+    PlainLineReader plain(STDIN_FILENO, cancel_);
+    const std::unique_ptr<LineReader> editor = MakeEditor("");
+    bool interrupted = false;
+    const auto read = [&](const std::string& prompt) -> std::optional<std::string> {
+      if (!editor) err_ << prompt << std::flush;
+      Result<InputLine> line = editor ? editor->Read({.text = prompt}) : plain.Read({});
+      interrupted = line && line->kind == InputLine::Kind::kInterrupted;
       if (!line || line->kind != InputLine::Kind::kText) return std::nullopt;
       return std::move(line->text);
     };
     ForgetTyped(STDIN_FILENO);
     arguments_.conversation = PickConversation(list, ColumnsNow(terminal_), read, err_);
     if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel_.reason());
+    if (interrupted) return MakeError(ErrorCode::kCancelled, "interrupted");
     arguments_.pick = false;
     return !arguments_.conversation->empty();
   }

@@ -136,10 +136,13 @@ std::vector<std::string> WordsOf(std::string_view text) {
 
 void Show(const std::vector<chat::Listed>& list, int columns, std::ostream& err) {
   const std::size_t count = std::min(list.size(), kShown);
+  std::size_t widest = 0;
+  for (std::size_t i = 0; i < count; ++i) widest = std::max(widest, list[i].id.size());
   for (std::size_t i = 0; i < count; ++i) {
     const chat::Listed& one = list[i];
     const std::string line = fmt::format(
-        "{:>3}  {}  {}  {}", i + 1, Safe(one.updated_at).substr(0, 10), one.id, Safe(one.title));
+        "{:>3}  {}  {:<{}}  {}", i + 1, Safe(one.updated_at).substr(0, 10), one.id, widest,
+        Safe(one.title));
     err << DisplayPrefix(line, columns - 1) << "\n";
   }
   if (list.size() > count) err << fmt::format("     and {} more\n", list.size() - count);
@@ -160,13 +163,12 @@ std::vector<chat::Listed> Narrowed(const std::vector<chat::Listed>& list, std::s
 }
 
 std::string PickConversation(const std::vector<chat::Listed>& list, int columns,
-                             const std::function<std::optional<std::string>()>& read,
-                             std::ostream& err) {
+                             const ReadAnswer& read, std::ostream& err) {
   std::vector<chat::Listed> shown = list;
   while (true) {
     Show(shown, columns, err);
-    err << "number, words to narrow the list, or nothing to leave: " << std::flush;
-    const std::optional<std::string> line = read();
+    const std::optional<std::string> line =
+        read("number, words to narrow the list, or nothing to leave: ");
     if (!line || TrimSpace(*line).empty()) return {};
     const auto number = ParseNumber(TrimSpace(*line));
     const std::size_t most = std::min(shown.size(), kShown);

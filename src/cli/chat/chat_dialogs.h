@@ -59,10 +59,11 @@ Result<std::string> EditMessage(std::string_view text);
 // Returns the items whose id, model or title contain all `words`, ignoring case, in list order.
 std::vector<chat::Listed> Narrowed(const std::vector<chat::Listed>& list, std::string_view words);
 
-// `read` returns the next line, or nullopt at the end of input. Returns "" if nothing is picked.
+// Shows the prompt and returns the next line, or nullopt at the end of input.
+using ReadAnswer = std::function<std::optional<std::string>(const std::string& prompt)>;
+// Returns "" if nothing is picked.
 std::string PickConversation(const std::vector<chat::Listed>& list, int columns,
-                             const std::function<std::optional<std::string>()>& read,
-                             std::ostream& err);
+                             const ReadAnswer& read, std::ostream& err);
 
 }  // namespace dossier::cli
 

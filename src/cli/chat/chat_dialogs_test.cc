@@ -50,7 +50,7 @@ const std::vector<chat::Listed> kList = {
 std::string Picked(std::vector<std::string> lines, std::string* shown = nullptr) {
   std::ostringstream err;
   std::size_t at = 0;
-  const auto read = [&]() -> std::optional<std::string> {
+  const auto read = [&](const std::string&) -> std::optional<std::string> {
     if (at == lines.size()) return std::nullopt;
     return lines[at++];
   };

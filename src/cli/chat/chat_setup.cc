@@ -481,8 +481,14 @@ Result<driver::BoundModel> ChatSetup::OpenChatModel(const std::string& name) {
   if (const auto known = models_.find(name); known != models_.end()) return known->second;
   if (NamedByUser(name)) return OpenUsersModel(name);
   DOSSIER_RETURN_IF_ERROR(CheckStoredModel(name, config_, global_, std::cerr));
-  DOSSIER_ASSIGN_OR_RETURN(const driver::BoundModel model, OpenNamed(name));
-  models_.emplace(name, model);
+  const auto model = OpenNamed(name);
+  if (!model && model.error().code != ErrorCode::kCancelled) {
+    return MakeError(model.error().code,
+                     "{}; the conversation was begun with {}: `-m MODEL --adopt` goes on with "
+                     "another model",
+                     model.error().message, name);
+  }
+  if (model) models_.emplace(name, *model);
   return model;
 }
 

@@ -471,7 +471,8 @@ Result<int> RunAsk(const AskArguments& arguments, Context& context) {
   // Done before anything starts: an untrusted project must change nothing.
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(context.flags, {}, context.err));
   Result<int> code = Asking(arguments, asked, config, context).Run();
-  WarnOfUnreadStdin(asked, context.flags, context.err);
+  asked.paths.push_back(asked.question);
+  WarnOfUnreadStdin(asked.paths, context.flags, context.err);
   if (!arguments.sends_nothing()) MakeRoom(config, context.flags, context.err);
   return code;
 }

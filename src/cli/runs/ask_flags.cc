@@ -161,7 +161,10 @@ void DeclareAskFlags(Flags& flags, AskArguments& to) {
       .Add("question-or-path", &to.words,
            "the question, files and folders, in any order; - is stdin")
       .Kind(kPath);
-  flags.Add("-c,--context", &to.contexts, "file, folder, or - for stdin").Kind(kPath);
+  flags.Add("-c,--context", &to.contexts, "file, folder, or - for stdin")
+      .Kind(kPath)
+      .Formerly("-f")
+      .Formerly("--file");
   flags.Add("--context-text", &to.texts, "a context given as text");
   flags.Add("-r,--recurse", &to.recurse, "no effect: folders are always read");
   DeclareChoices(flags, to);

@@ -115,7 +115,11 @@ Result<std::vector<ask::ContextSource>> AskSources::Gather(const AskWanted& want
 }
 
 Result<Asked> ReadAsked(const AskArguments& arguments, const GlobalFlags& flags) {
-  DOSSIER_ASSIGN_OR_RETURN(AskWords words, ReadAskWords(arguments.words, Exists));
+  // An address is a word without blanks: a question may begin with one.
+  const auto is_context = [](const std::string& word) {
+    return Exists(word) || (IsWebAddress(word) && word.find_first_of(" \t\n") == word.npos);
+  };
+  DOSSIER_ASSIGN_OR_RETURN(AskWords words, ReadAskWords(arguments.words, is_context));
   DOSSIER_RETURN_IF_ERROR(CheckUtf8(words.question, "the question"));
   Asked asked{.question = std::move(words.question), .paths = arguments.contexts};
   asked.paths.insert(asked.paths.end(), words.paths.begin(), words.paths.end());
@@ -166,13 +170,6 @@ Status AddMissingContext(const AskArguments& arguments, const GlobalFlags& flags
   DOSSIER_ASSIGN_OR_RETURN(const bool piped, StdinHoldsText(flags, cancel, err));
   if (piped) asked->paths.push_back("-");
   return {};
-}
-
-void WarnOfUnreadStdin(const Asked& asked, const GlobalFlags& flags, std::ostream& err) {
-  const bool read = asked.question == "-" ||
-                    std::find(asked.paths.begin(), asked.paths.end(), "-") != asked.paths.end();
-  if (read || flags.no_stdin || flags.quiet || !HoldsUnreadBytes(STDIN_FILENO)) return;
-  PrintWarning(err, "stdin was not read; name it as - to have it as a context, or give --no-stdin");
 }
 
 Result<std::string> ReadQuestion(const Asked& asked, const GlobalFlags& flags,

@@ -66,8 +66,6 @@ Result<Asked> ReadAsked(const AskArguments& arguments, const GlobalFlags& flags)
 // kUsage: that folder is the user's home or the root.
 Status AddMissingContext(const AskArguments& arguments, const GlobalFlags& flags,
                          const CancelToken& cancel, std::ostream& err, Asked* asked);
-// Warns if there is a pipe that is not read although the user may expect it.
-void WarnOfUnreadStdin(const Asked& asked, const GlobalFlags& flags, std::ostream& err);
 // Reads stdin only if "-" names it: stdin may be a context. Errors: kUsage: the question is empty.
 Result<std::string> ReadQuestion(const Asked& asked, const GlobalFlags& flags,
                                  const CancelToken& cancel, std::ostream& err);

@@ -169,7 +169,7 @@ tl::unexpected<Error> NoQuestion(const std::vector<std::string>& paths, std::str
   return MakeError(ErrorCode::kUsage,
                    "{0}: {1} {2}, so the question is missing: dossier {0} {3}{4} \"QUESTION\"; to "
                    "ask just that word, end it with a question mark",
-                   command, QuotedList(paths), paths.size() == 1 ? "exists here" : "exist here",
+                   command, QuotedList(paths), paths.size() == 1 ? "is a context" : "are contexts",
                    paths[0], paths.size() > 1 ? " …" : "");
 }
 

@@ -49,7 +49,7 @@ TEST(AskWordsTest, NoneOrSeveralQuestionsAreRefusedWithBothReadings) {  // FLT-4
   EXPECT_THAT(Read({}), FailsWith(ErrorCode::kUsage, "the question is missing"));
   EXPECT_THAT(Read({" "}), FailsWith(ErrorCode::kUsage, "the question is missing"));
   EXPECT_THAT(Read({"docs"}),
-              FailsWith(ErrorCode::kUsage, "\"docs\" exists here, so the question is missing"));
+              FailsWith(ErrorCode::kUsage, "\"docs\" is a context, so the question is missing"));
   EXPECT_THAT(Read({"docs"}), FailsWith(ErrorCode::kUsage, "end it with a question mark"));
   EXPECT_THAT(Read({"docs", "a.csv"}), FailsWith(ErrorCode::kUsage, "dossier ask docs …"));
   EXPECT_THAT(Read({"b.csv", "Which?"}),

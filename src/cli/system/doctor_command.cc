@@ -201,16 +201,13 @@ DoctorCheck LocalModel() {
 enum class LocalWeights { kHere, kMissing };
 
 // Reports what answers a question without a model name, as far as can be seen without asking.
-DoctorCheck DefaultModel(const ModelFlags& flags, const ModelData& data, LocalWeights local) {
-  const auto choice = data.catalog.Choose({.name = flags.model,
-                                           .base_url = flags.base_url,
-                                           .key_env = flags.key_env,
-                                           .config = data.config},
-                                          Environment);
+DoctorCheck DefaultModel(const Result<model::Choice>& choice, LocalWeights local) {
   if (!choice) return {"model", State::kWarning, choice.error().message};
-  const std::string name = choice->model.empty()
-                               ? "the first that " + choice->provider.base_url + " lists"
-                               : choice->provider.name + "/" + choice->model;
+  std::string name = choice->provider.name + "/" + choice->model;
+  if (choice->ask_server == model::Choice::AskServer::kYes) {
+    const std::string first = "the first that " + choice->provider.base_url + " lists";
+    name = choice->model.empty() ? first : fmt::format("{}, or {}", name, first);
+  }
   if (choice->provider.name == "local" && local == LocalWeights::kMissing) {
     return {"model", State::kWarning,
             "none yet: name a server's by -m, store a key (`dossier keys set`), or fetch the local "
@@ -219,22 +216,16 @@ DoctorCheck DefaultModel(const ModelFlags& flags, const ModelData& data, LocalWe
   return {"model", State::kOk, fmt::format("{} ({})", name, choice->why)};
 }
 
-// Reports whether anything answers at an address of the configuration.
-DoctorCheck Address(const ModelFlags& flags, const ModelData& data, const GlobalFlags& global,
+// Reports whether anything answers at an address of the configuration or of a variable.
+DoctorCheck Address(const model::Choice& choice, std::string name, const GlobalFlags& global,
                     const CancelToken& cancel) {
-  const std::string address = model::WholeAddress(flags.base_url);
+  const std::string& address = choice.provider.base_url;
   const auto url = ParseUrl(address);
-  if (!url) return {"api_base", State::kWarning, url.error().message};
-  if (global.offline && !url->is_loopback()) return {"api_base", State::kInfo, address};
-  const auto choice = data.catalog.Choose({.name = flags.model,
-                                           .base_url = flags.base_url,
-                                           .key_env = flags.key_env,
-                                           .config = data.config},
-                                          Environment);
-  if (!choice) return {"api_base", State::kWarning, choice.error().message};
-  const auto listed = FetchModelList(choice->provider, choice->key, Millis(2000), cancel);
-  if (!listed) return {"api_base", State::kWarning, listed.error().message};
-  return {"api_base", State::kOk, fmt::format("{} lists {} models", address, listed->size())};
+  if (!url) return {std::move(name), State::kWarning, url.error().message};
+  if (global.offline && !url->is_loopback()) return {std::move(name), State::kInfo, address};
+  const auto listed = FetchModelList(choice.provider, choice.key, Millis(2000), cancel);
+  if (!listed) return {std::move(name), State::kWarning, listed.error().message};
+  return {std::move(name), State::kOk, fmt::format("{} lists {} models", address, listed->size())};
 }
 
 // Probes local ports for at most 200 ms. The result never contains a key.
@@ -249,10 +240,17 @@ std::vector<DoctorCheck> ModelChecks(Context& context) {
   const auto data = LoadModelData(*flags->config);
   if (!data) return failed(data.error());
   const DoctorCheck local = LocalModel();
+  const auto choice = data->catalog.Choose({.name = flags->model,
+                                            .base_url = flags->base_url,
+                                            .key_env = flags->key_env,
+                                            .config = data->config},
+                                           Environment);
   std::vector<DoctorCheck> checks = {DefaultModel(
-      *flags, *data, local.state == State::kOk ? LocalWeights::kHere : LocalWeights::kMissing)};
-  if (!flags->base_url.empty()) {
-    checks.push_back(Address(*flags, *data, context.flags, context.cancel));
+      choice, local.state == State::kOk ? LocalWeights::kHere : LocalWeights::kMissing)};
+  const bool configured = !flags->base_url.empty();
+  if (choice && (configured || choice->ask_server == model::Choice::AskServer::kYes)) {
+    checks.push_back(
+        Address(*choice, configured ? "api_base" : "address", context.flags, context.cancel));
   }
   for (const model::LocalServer& server :
        model::ProbeLocalServers(model::UsualPlaces(data->catalog, Environment))) {

@@ -256,6 +256,10 @@ Status ListModels(const ModelsArguments& arguments, Context& context) {
         "\n{} is asked for {} (api_base of your configuration)\n",
         Safe(model::WholeAddress(address)),
         configured.flags.model.empty() ? "any model" : Safe(configured.flags.model));
+  } else if (const auto choice = catalog.Choose({.config = configured.data.config}, Environment);
+             choice && choice->ask_server == model::Choice::AskServer::kYes) {
+    context.out << fmt::format("\n{} is asked where no model is named ({})\n",
+                               Safe(choice->provider.base_url), choice->why);
   }
   if (models.hidden > 0) {
     context.out << fmt::format(
@@ -271,6 +275,7 @@ std::string ImageText(const Entry& entry, std::int64_t tokens) {
   const Json* fact = Find(entry.capability.entry, "image");
   const std::string_view as_of = fact ? FindString(*fact, "as_of").value_or("") : "";
   const std::string_view status = fact ? FindString(*fact, "status").value_or("") : "";
+  if (entry.image_assumed) return fmt::format("{} assumed, if it sees", tokens);
   if (as_of.empty()) return fmt::format("{} at most", tokens);
   return fmt::format("{} at most ({}{}{})", tokens, as_of, status.empty() ? "" : ", ", status);
 }

@@ -27,6 +27,7 @@ constexpr std::string_view kPasteEnd = "\x1b[201~";
 constexpr std::size_t kMaxPaste = 1 << 20;  // bytes; the excess is cut off, with a notice
 constexpr std::int64_t kShownLines = 8;     // lines of a paste; a longer one is folded
 constexpr std::size_t kShownBytes = 2'000;
+constexpr int kWindowPoll = 200;            // ms after which a new width is noticed
 constexpr char kEscapeMark = '\1';  // around colours in a prompt: they take no columns
 
 // Sets UTF-8 for libedit's conversions, whatever the locale of the process.
@@ -161,6 +162,8 @@ class EditLineEditor final : public LineEditor {
     kind_ = InputLine::Kind::kText;
     was_ = InputLine::Was::kEmpty;
     api_.resize(edit_);
+    columns_ = ColumnsNow(Terminal());
+    prompt_width_ = DisplayWidth(prompt.text);
     reading_ = false;
     folded_.clear();
     int count = 0;
@@ -316,9 +319,10 @@ class EditLineEditor final : public LineEditor {
     // Now the terminal is in editing mode: pastes, and tests, may begin.
     if (!std::exchange(reading_, true)) Send(kPasteOn);
     while (!HasWholeCodePoint()) {
+      FollowWindow();
       pollfd watched[] = {{STDIN_FILENO, POLLIN, 0}, {wake_.get(), POLLIN, 0}};
-      const int ready = poll(watched, std::size(watched), -1);
-      if (ready < 0 && errno == EINTR) continue;
+      const int ready = poll(watched, std::size(watched), kWindowPoll);
+      if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
       if (ready < 0 || watched[1].revents != 0) return EndOfInput();
       char bytes[4096];
       const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
@@ -330,6 +334,19 @@ class EditLineEditor final : public LineEditor {
     *character = static_cast<wchar_t>(utf8::Next(typed_, &end));
     typed_.erase(0, end);
     return 1;
+  }
+
+  // A terminal wraps what is on it when it gets narrower: draws the line anew from its first row,
+  // without the text at the right edge, whose place has changed.
+  void FollowWindow() {
+    const int columns = ColumnsNow(Terminal());
+    if (dumb_ || columns == columns_) return;
+    columns_ = columns;
+    right_.clear();
+    const int rows = (prompt_width_ + DisplayWidth(TextBeforeCursor())) / std::max(1, columns);
+    Send((rows > 0 ? fmt::format("\x1b[{}A", rows) : "") + "\r\x1b[J");
+    api_.resize(edit_);
+    api_.set(edit_, EL_REFRESH);
   }
 
   bool HasWholeCodePoint() const {
@@ -354,6 +371,7 @@ class EditLineEditor final : public LineEditor {
   bool dumb_ = false;
   bool reading_ = false;  // the first character of this line was asked for
   std::string prompt_, right_;
+  int columns_ = 0, prompt_width_ = 0;
   std::vector<std::pair<std::string, std::string>> folded_;  // pastes of this line
   std::string typed_;  // bytes read from descriptor 0 but not used yet
   InputLine::Kind kind_ = InputLine::Kind::kText;

@@ -385,7 +385,9 @@ Result<int> RunInspect(const InspectArguments& given, Context& context) {
   if (arguments.paths.empty() && StdinIsPiped(context.flags)) {
     arguments.paths = {"-"};
   }
-  return RunInspect(arguments, context.out, context.err);
+  const int code = RunInspect(arguments, context.out, context.err);
+  WarnOfUnreadStdin(arguments.paths, context.flags, context.err);
+  return code;
 }
 
 }  // namespace

@@ -323,6 +323,8 @@ Status RunPack(const PackArguments& given, Context& context) {
       return tl::unexpected(ExplainMissing(std::move(put.error()), arguments.out));
     }
   }
+  arguments.paths.push_back(arguments.files_from);
+  if (piped.path().empty()) WarnOfUnreadStdin(arguments.paths, context.flags, context.err);
   const std::string encoding = options.counter->name();
   Report(arguments, packed, encoding, context.flags, context.err);
   if (arguments.json) {

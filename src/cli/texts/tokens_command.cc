@@ -304,7 +304,9 @@ Result<int> RunTokens(const TokensArguments& named, Context& context) {
           &note));
   if (!note.empty() && !context.flags.quiet) context.err << "dossier: " << Safe(note) << "\n";
   if (!opened.warning.empty()) PrintWarning(context.err, opened.warning);
-  return Counting(given, std::move(opened), context).Run();
+  const Result<int> code = Counting(given, std::move(opened), context).Run();
+  WarnOfUnreadStdin(given.paths, context.flags, context.err);
+  return code;
 }
 
 void DeclareTokens(Flags& flags, TokensArguments& to) {

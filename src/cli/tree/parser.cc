@@ -267,6 +267,9 @@ class Parser {
       }
     } else if (!command.below().empty()) {
       message = fmt::format("there is no command {}", word);
+      if (&command == &root_ && word.find(' ') != word.npos) {
+        return message + "; a question goes to `dossier ask`, a message to `dossier chat`";
+      }
       std::vector<std::string> elsewhere;
       FindNamed(root_, word, &elsewhere);
       if (!elsewhere.empty()) return message + "; did you mean " + Join(elsewhere, " or ") + "?";
@@ -274,6 +277,10 @@ class Parser {
       otherwise = "; there are " + Join(known, ", ");
     } else {
       message = fmt::format("unexpected argument '{}'", word);
+      const std::vector<std::string> flags = command.FlagNames();
+      if (std::binary_search(flags.begin(), flags.end(), "--file")) {
+        otherwise = "; put a text between quotation marks, and name a file by --file";
+      }
     }
     const std::string near = DidYouMean(word, known);
     return message + (near.empty() ? otherwise : near);

@@ -18,7 +18,9 @@
 #include "cli/terminal/terminal.h"
 #include "cli/tree/parser.h"
 #include "inspect/containers/archive_library.h"
+#include "inspect/containers/binary_kinds.h"
 #include "inspect/containers/binary_marks.h"
+#include "inspect/describe/describe.h"
 #include "inspect/text/encoding.h"
 #include "inspect/text/legacy_encoding.h"
 
@@ -172,53 +174,65 @@ Result<bool> StdinHoldsText(const GlobalFlags& flags, const CancelToken& cancel,
   return ready == InputStream::Ready::kYes && HoldsUnreadBytes(STDIN_FILENO);
 }
 
+void WarnOfUnreadStdin(const std::vector<std::string>& named, const GlobalFlags& flags,
+                       std::ostream& err) {
+  const bool read = std::find(named.begin(), named.end(), "-") != named.end();
+  if (read || flags.no_stdin || flags.quiet || !HoldsUnreadBytes(STDIN_FILENO)) return;
+  PrintWarning(err, "stdin was not read; name it as - to have it read, or give --no-stdin");
+}
+
 namespace {
 
-tl::unexpected<Error> NoText(std::string_view place, std::string_view bytes) {
-  if (bytes.starts_with("%PDF-")) {
-    return MakeError(ErrorCode::kInvalidArgument,
-                     "{} is a PDF, which is neither text nor image; give its text: --exec "
-                     "\"pdftotext FILE -\"",
-                     place);
-  }
-  const std::string_view kind = inspect::BinaryKind(bytes.substr(0, 4096));
-  if (inspect::IsCompression(kind)) {
-    return MakeError(
-        ErrorCode::kInvalidArgument,
-        "{} is a {} file; unpack it, or let `dossier ask {} QUESTION` read it as it is", place,
-        kind, place);
-  }
-  return MakeError(ErrorCode::kInvalidArgument,
-                   "{} is neither text nor an image (PNG, JPEG, GIF, WebP)", place);
+tl::unexpected<Error> NoText(std::string_view place, const inspect::Description& about) {
+  const std::string_view way = inspect::WayToText(about.flavour);
+  return MakeError(
+      ErrorCode::kInvalidArgument, "{} is neither text nor an image (PNG, JPEG, GIF, WebP){}{}{}",
+      place, about.kind.empty() ? "" : " but of this kind: " + about.kind,
+      way.empty() ? "" : fmt::format("; {}", way),
+      way.find('`') == way.npos ? "" : ", and --exec attaches what a command prints");
 }
 
 // Converts to UTF-8. For a text that is not UTF-8 it guesses the encoding and says so.
 Result<std::string> TextOf(std::string_view place, std::string_view bytes,
-                           std::vector<std::string>* warnings) {
-  if (bytes.starts_with("%PDF-")) return NoText(place, bytes);
-  const inspect::EncodingGuess guess = inspect::GuessEncoding(bytes);
-  inspect::EncodingKind kind = guess.kind;
-  if (kind == inspect::EncodingKind::kBinary) return NoText(place, bytes);
-  if (kind == inspect::EncodingKind::kUtf8) {
-    if (bytes.find('\0') != bytes.npos) return NoText(place, bytes);
-    bytes.remove_prefix(std::min(guess.bom_bytes, bytes.size()));
-    if (utf8::IsValid(bytes)) return std::string(bytes);
-    const auto legacy = inspect::GuessLegacy(bytes);
-    if (!legacy) return NoText(place, bytes);
-    kind = *legacy;
-  } else {
-    bytes.remove_prefix(std::min(guess.bom_bytes, bytes.size()));
-  }
+                           const CancelToken& cancel, std::vector<std::string>* warnings) {
+  DOSSIER_ASSIGN_OR_RETURN(const inspect::Description about,
+                           inspect::Describe(*inspect::MemorySource(bytes, ""), {}, cancel));
+  const inspect::EncodingKind kind = about.encoding.kind;
+  if (kind == inspect::EncodingKind::kBinary) return NoText(place, about);
+  bytes.remove_prefix(inspect::BomBytes(kind, bytes));
   std::string text;
   const inspect::DecodeStats stats = inspect::Decode(kind, bytes, inspect::LastBytes::kYes, &text);
   // A program may look like a two-byte encoding, but no text has a zero or an invalid code unit.
-  const bool guessed = guess.bom_bytes == 0;
-  if (text.find('\0') != text.npos || (guessed && stats.invalid > 0)) return NoText(place, bytes);
-  if (inspect::IsLegacy(kind)) {
-    warnings->push_back(
-        fmt::format("{} is read as {}, which is a guess", place, inspect::EncodingName(kind)));
+  const bool wide = kind != inspect::EncodingKind::kUtf8 && !about.encoding.bom;
+  if (text.find('\0') != text.npos || (wide && stats.invalid > 0)) return NoText(place, about);
+  if (inspect::IsLegacy(kind) || kind == inspect::EncodingKind::kUnknown8Bit) {
+    const bool unknown = kind == inspect::EncodingKind::kUnknown8Bit;
+    warnings->push_back(fmt::format("{} is read as {}, which is a guess", place,
+                                    unknown ? "ISO-8859-1" : inspect::EncodingName(kind)));
+  }
+  if (stats.invalid > 0) {
+    warnings->push_back(fmt::format("{}: {} replaced by U+FFFD", place,
+                                    Counted(stats.invalid, "invalid byte sequence")));
   }
   return text;
+}
+
+// Returns the content of a compressed file, which counts as the file itself.
+Result<std::string> Unpacked(const std::string& place, std::string bytes,
+                             const CancelToken& cancel) {
+  const std::string_view kind = inspect::BinaryKind(std::string_view(bytes).substr(0, 4096));
+  if (!inspect::IsCompression(kind)) return bytes;
+  DOSSIER_ASSIGN_OR_RETURN(const inspect::Inside inside,
+                           inspect::OpenInside(*inspect::MemorySource(bytes, place), bytes.size(),
+                                               kind, kMaxAttachment, cancel));
+  if (!inside.why_cut.empty()) {
+    return MakeError(ErrorCode::kInvalidArgument, "{} is {} data of which only a part is read: {}",
+                     place, kind, inside.why_cut);
+  }
+  std::string content(inside.bytes, '\0');
+  DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, inside.source->ReadAt(0, content));
+  content.resize(got);
+  return content;
 }
 
 Result<std::string> ReadPlace(const std::string& place, Network network,
@@ -262,15 +276,16 @@ Result<Attachments> ReadAttachments(const std::vector<std::string>& places, Netw
                                     const CancelToken& cancel) {
   Attachments out;
   for (const std::string& place : places) {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string bytes, ReadPlace(place, network, cancel));
     const std::string name = place == "-" ? "stdin" : place;
+    DOSSIER_ASSIGN_OR_RETURN(std::string read, ReadPlace(place, network, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(const std::string bytes, Unpacked(name, std::move(read), cancel));
     if (const std::string_view type = ImageType(bytes); !type.empty()) {
       out.images.push_back({.type = assembly::Block::Type::kImage,
                             .text = Base64(bytes),
                             .media_type = std::string(type)});
       continue;
     }
-    DOSSIER_ASSIGN_OR_RETURN(std::string text, TextOf(name, bytes, &out.warnings));
+    DOSSIER_ASSIGN_OR_RETURN(std::string text, TextOf(name, bytes, cancel, &out.warnings));
     out.texts.push_back({.name = name, .text = std::move(text)});
   }
   return out;

@@ -82,6 +82,9 @@ bool StdinIsPiped(const GlobalFlags& flags);
 // Returns true if it also has bytes: waits for some or for the end, and warns of silence like
 // ReadPromptInput. Errors: kTimeout (60 s without --stdin-timeout), kUsage, kCancelled, kIo.
 Result<bool> StdinHoldsText(const GlobalFlags& flags, const CancelToken& cancel, std::ostream& err);
+// Warns of a pipe that was not read although the user may expect it: no "-" is among `named`.
+void WarnOfUnreadStdin(const std::vector<std::string>& named, const GlobalFlags& flags,
+                       std::ostream& err);
 
 // Reads files and addresses that a person named for one message: texts and images.
 //

@@ -192,13 +192,28 @@ TEST_F(AttachmentsTest, ComeInAnyEncoding) {
   EXPECT_EQ(legacy->warnings.size(), 1u);
 }
 
+TEST_F(AttachmentsTest, AreReadAsInspectReadsThem) {  // FLT-48
+  const auto latin = Read(Put("latin.txt", "caf\xE9 na\xEFve\n"));
+  ASSERT_THAT(latin, Succeeds());
+  EXPECT_EQ(latin->texts[0].text, "café naïve\n");
+  EXPECT_THAT(latin->warnings, ::testing::ElementsAre(::testing::HasSubstr("ISO-8859-1")));
+  constexpr std::string_view kPacked(
+      "\x1F\x8B\x08\x00\x00\x00\x00\x00\x02\x03\x4B\xD4\x49\xE2\x32\xD4\x31\xE2"
+      "\x02\x00\x7B\x07\x97\x0A\x08\x00\x00\x00",
+      28);
+  const auto packed = Read(Put("d.csv.gz", kPacked));
+  ASSERT_THAT(packed, Succeeds());
+  EXPECT_EQ(packed->texts[0].text, "a,b\n1,2\n");
+}
+
 TEST_F(AttachmentsTest, ThatAreNeitherAreRefusedByName) {
   EXPECT_THAT(Read(Put("x.pdf", "%PDF-1.7\n\x80\x81")),
-              FailsWith(ErrorCode::kInvalidArgument, "PDF"));
+              FailsWith(ErrorCode::kInvalidArgument,
+                        "PDF; `pdftotext` makes text of it, and --exec attaches"));
   EXPECT_THAT(Read(Put("x", std::string_view("a\0b", 3))),
               FailsWith(ErrorCode::kInvalidArgument, "neither text nor an image"));
   EXPECT_THAT(Read(Put("d.csv.gz", std::string("\x1F\x8B\x08\0\0\0\0\0\0\x03", 10) + "\xFF\xFE")),
-              FailsWith(ErrorCode::kInvalidArgument, "is a gzip file; unpack it"));
+              FailsWith(ErrorCode::kInvalidArgument, "gzip data of which only a part is read"));
   EXPECT_THAT(Read("/bin/ls"), FailsWith(ErrorCode::kInvalidArgument, "neither text"));
   EXPECT_THAT(Read(Put("x.docx", std::string("PK\3\4\24\0\0\0\10\0", 10) + std::string(60, 'a'))),
               FailsWith(ErrorCode::kInvalidArgument, "neither text"));

@@ -18,6 +18,7 @@ struct KindRow {
 
 constexpr std::string_view kAsCsv = "export it as CSV or NDJSON first";
 constexpr std::string_view kAsText = "save it as text first; `pandoc -t plain` does that";
+constexpr std::string_view kAsImage = "`dossier chat -a` and `dossier ask --media` show it";
 constexpr std::string_view kUnpack = "unpack it and give the folder";
 
 constexpr KindRow kKinds[] = {
@@ -55,10 +56,10 @@ constexpr KindRow kKinds[] = {
     {"elf", "ELF program or library"},
     {"mach-o", "Mach-O program or library"},
     {"pe", "Windows program or library (PE)"},
-    {"png", "PNG image", DescribeImage},
-    {"jpeg", "JPEG image", DescribeImage},
-    {"gif", "GIF image", DescribeImage},
-    {"webp", "WebP image", DescribeImage},
+    {"png", "PNG image", DescribeImage, kAsImage},
+    {"jpeg", "JPEG image", DescribeImage, kAsImage},
+    {"gif", "GIF image", DescribeImage, kAsImage},
+    {"webp", "WebP image", DescribeImage, kAsImage},
     {"bmp", "BMP image", DescribeImage},
     {"tiff", "TIFF image", DescribeImage},
     {"heif", "HEIF image (HEIC)"},

@@ -16,6 +16,9 @@
 namespace dossier::model {
 namespace {
 
+constexpr std::string_view kAnyModel = "*";  // the family of all names of a provider
+constexpr std::int64_t kImagesInWindow = 4;  // of a model of which nothing is known
+
 const Entry* FindEntry(const std::vector<Entry>& entries, std::string_view provider,
                        std::string_view name) {
   for (const Entry& entry : entries) {
@@ -45,14 +48,21 @@ tl::unexpected<Error> NoKey(const Provider& provider, const Environment& environ
 // Returns what is assumed about an unknown model; short, because it is shown on first use.
 std::string AssumedText(const Entry& entry, const UserConfig& config) {
   const std::string window = GroupDigits(static_cast<std::uint64_t>(entry.capability.window));
+  const std::int64_t image_tokens = entry.capability.image_tokens.value_or(0);
+  const std::string image =
+      entry.image_assumed ? fmt::format(", {} for an image", GroupDigits(image_tokens)) : "";
   if (!entry.family.empty()) {
-    return fmt::format("{} is not in the model data: taken as one of {}, window {} tokens",
-                       entry.name, entry.family, window);
+    const std::string as = entry.family == kAnyModel      ? entry.provider + "'s usual"
+                           : entry.family.ends_with('*') ? "one of " + entry.family
+                                                         : "another provider's " + entry.family;
+    return fmt::format("{} is not in the model data: taken as {}, window {} tokens{}", entry.name,
+                       as, window, image);
   }
   return fmt::format(
-      "{} is not in the model data: a window of {} tokens is assumed; models.data in {} says "
+      "{} is not in the model data: a window of {} tokens is assumed{}; models.data in {} says "
       "better",
-      entry.name, window, config.path.empty() ? "~/.config/dossier/dossier.yml" : config.path);
+      entry.name, window, image,
+      config.path.empty() ? "~/.config/dossier/dossier.yml" : config.path);
 }
 
 // Facts are considered current for 180 days.
@@ -218,7 +228,7 @@ class Chooser {
     choice_.provider = {.name = "openai-compatible", .base_url = WholeAddress(wanted_.base_url)};
     DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(choice_.provider.base_url));
     choice_.model = wanted_.name;
-    choice_.why = "--base-url";
+    choice_.why = "its address is given";
     if (wanted_.name.empty()) choice_.ask_server = Choice::AskServer::kYes;
     DOSSIER_RETURN_IF_ERROR(KeyForAddress(url));
     choice_.entry = EntryAtAddress();
@@ -277,7 +287,7 @@ class Chooser {
     const auto address = MovedTo(choice_.provider, &variable);
     if (address) {
       choice_.provider.base_url = *address;
-      choice_.why += ", at " + variable;
+      if (!choice_.why.starts_with(variable)) choice_.why += ", at " + variable;
       moved_ = true;
     }
     if (choice_.provider.base_url.empty()) return {};  // a program, not a server
@@ -420,7 +430,9 @@ Result<Catalog> Catalog::LoadFor(const UserConfig& config) {
 
 const Provider* Catalog::FindProvider(std::string_view name) const {
   for (const Provider& provider : data_.providers) {
-    if (provider.name == name) return &provider;
+    const auto& others = provider.other_names;
+    const bool other = std::find(others.begin(), others.end(), name) != others.end();
+    if (provider.name == name || other) return &provider;
   }
   return nullptr;
 }
@@ -440,8 +452,16 @@ const Provider* Catalog::ProviderByFamily(std::string_view name) const {
 
 Entry Catalog::EntryOf(std::string_view provider, std::string_view name) const {
   if (const Entry* entry = FindEntry(data_.entries, provider, name)) return *entry;
-  if (auto entry = EntryByFamily(data_, provider, name)) return std::move(*entry);
-  Entry careful = ConservativeEntry(provider, name);
+  auto by_family = EntryByFamily(data_, provider, name);
+  if (by_family && by_family->family != kAnyModel) return std::move(*by_family);
+  Entry careful = by_family ? std::move(*by_family) : ConservativeEntry(provider, name);
+  const Provider* server = FindProvider(provider);
+  // A server tells whether its model sees; a program and weights of this machine do not.
+  if (!careful.capability.image_tokens && !(server && server->base_url.empty())) {
+    careful.capability.image_tokens = careful.capability.window / kImagesInWindow;
+    careful.image_assumed = true;
+  }
+  if (by_family) return careful;
   // A provider that relays other providers' models ("openai/gpt-4o", "gpt-4o") has their window and
   // tokens, but its own request format.
   const std::string_view own_name = name.substr(name.rfind('/') + 1);
@@ -453,6 +473,8 @@ Entry Catalog::EntryOf(std::string_view provider, std::string_view name) const {
   careful.capability.window = same->capability.window;
   careful.capability.max_output = same->capability.max_output;
   careful.capability.profile = same->capability.profile;
+  careful.capability.image_tokens = same->capability.image_tokens;
+  careful.image_assumed = same->image_assumed;
   careful.tokenizer = same->tokenizer;
   careful.ratio = same->ratio;
   careful.bytes_per_token = same->bytes_per_token;

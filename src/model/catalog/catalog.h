@@ -53,6 +53,7 @@ struct Entry {
   bool tools = false, vision = false, thinking = false;
   // The most tokens of thinking before a reply's text, in addition to the text's cap.
   std::int64_t thinking_tokens = 0;
+  bool image_assumed = false;  // no source says that the model sees, or what an image costs
   bool logprobs = false;  // replies can include the log-probabilities of their tokens
   std::string max_tokens_name = "max_tokens";  // or max_completion_tokens
   ChatForm form;
@@ -74,6 +75,7 @@ inline constexpr std::array<std::string_view, 3> kDialectNames = {"openai", "ant
 struct Provider {
   std::string name, base_url;                   // "openai", "https://api.openai.com/v1"
   std::string dialect = "openai";               // model/dialects/dialect.h
+  std::vector<std::string> other_names;         // as other tools call it, "ollama_chat"
   std::vector<std::string> key_variables;       // checked in order
   std::vector<std::string> base_url_variables;  // the first one that is set replaces base_url
   std::string default_model;

@@ -96,6 +96,7 @@ void ReadCapabilities(const YamlPlace& node, Entry& entry) {
   ReadOneOf(node["system_role"], {"field", "message", "developer", "none"}, capability.system_role);
   ReadTurnRules(node, capability);
   ReadCount(node["image"], capability.image_tokens);
+  if (node["image"]) entry.image_assumed = false;
   ReadOneOf(node["max_tokens_name"], {"max_tokens", "max_completion_tokens"},
             entry.max_tokens_name);
   ReadOneOf(node["prompt_mode"], {"reasoning"}, entry.form.prompt_mode);
@@ -155,9 +156,11 @@ void ReadTokens(const YamlPlace& node, Entry& entry) {
 // Reads the most that one image costs. It is a separate map, so that it can have its own source.
 void ReadImage(const YamlPlace& node, Entry& entry) {
   if (!node) return;
-  CheckKeys(node, {"tokens", "as_of", "source", "status"});
+  CheckKeys(node, {"tokens", "assumed", "as_of", "source", "status"});
   if (!node["tokens"]) FailAt(node, "image says tokens, the most that one image costs");
   ReadCount(node["tokens"], entry.capability.image_tokens);
+  entry.image_assumed = false;
+  ReadFlag(node["assumed"], entry.image_assumed);
 }
 
 void ReadPrices(const YamlPlace& node, Entry& entry) {
@@ -228,7 +231,7 @@ void ReadEntry(const YamlPlace& node, CatalogData& data) {
 void ReadProvider(const std::string& name, const YamlPlace& node,
                   std::vector<Provider>& providers) {
   CheckKeys(node, {"base_url", "base_url_variables", "dialect", "key_variables", "default_model",
-                   "concurrency", "as_of", "source", "status"});
+                   "other_names", "concurrency", "as_of", "source", "status"});
   CheckFact(node, name);
   auto provider = std::find_if(providers.begin(), providers.end(),
                                [&](const Provider& known) { return known.name == name; });
@@ -239,6 +242,7 @@ void ReadProvider(const std::string& name, const YamlPlace& node,
   ReadText(node["base_url"], provider->base_url);
   ReadText(node["default_model"], provider->default_model);
   ReadOneOf(node["dialect"], kDialectNames, provider->dialect);
+  ReadTexts(node["other_names"], provider->other_names);
   ReadTexts(node["key_variables"], provider->key_variables);
   ReadTexts(node["base_url_variables"], provider->base_url_variables);
   ReadSmallCount(node["concurrency"], provider->concurrency);

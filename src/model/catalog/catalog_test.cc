@@ -110,7 +110,8 @@ TEST(CatalogTest, UnknownModelsGetTheConservativeEntryAndOneWarning) {  // MOD-4
   EXPECT_FALSE(choice->entry.capability.assistant_first);
   EXPECT_TRUE(choice->entry.capability.merge_same_role);
   EXPECT_THAT(choice->warnings, ElementsAre());
-  EXPECT_THAT(choice->assumed, HasSubstr("window of 32,768 tokens is assumed; models.data in "));
+  EXPECT_THAT(choice->assumed, HasSubstr("window of 32,768 tokens is assumed, 8,192 for an image; "
+                                         "models.data in "));
   EXPECT_LE(choice->assumed.size(), 160u);
   const std::pair<const char*, const char*> profiles[] = {
       {"qwen-0.5b", "small"}, {"x-3B", "small"},     {"x-3.1b", "large"},     {"x-70b-v2", "large"},
@@ -174,7 +175,7 @@ TEST(CatalogTest, AnAddressWithoutAModelAsksTheServer) {  // FLT-45
   auto moved = Choose({}, {{"OPENAI_BASE_URL", "http://pool:1/v1"}});
   ASSERT_TRUE(moved) << moved.error().message;
   EXPECT_EQ(moved->provider.name, "openai");
-  EXPECT_EQ(moved->why, "OPENAI_BASE_URL is set, at OPENAI_BASE_URL");
+  EXPECT_EQ(moved->why, "OPENAI_BASE_URL is set");
   EXPECT_EQ(moved->ask_server, Choice::AskServer::kYes);
   EXPECT_EQ(Choose({.name = "gpt-5"}, {{"OPENAI_BASE_URL", "http://pool:1/v1"}})->ask_server,
             Choice::AskServer::kNo);
@@ -205,7 +206,10 @@ TEST(CatalogTest, AModelWithoutAnEntryIsTakenByItsFamily) {  // FLT-44
   const Variables keys{{"OPENAI_API_KEY", "k"},
                        {"ANTHROPIC_API_KEY", "k"},
                        {"GEMINI_API_KEY", "k"},
-                       {"OPENROUTER_API_KEY", "k"}};
+                       {"OPENROUTER_API_KEY", "k"},
+                       {"XAI_API_KEY", "k"},
+                       {"DEEPSEEK_API_KEY", "k"},
+                       {"MISTRAL_API_KEY", "k"}};
   struct Case {
     const char* name;
     const char* provider;
@@ -224,6 +228,13 @@ TEST(CatalogTest, AModelWithoutAnEntryIsTakenByItsFamily) {  // FLT-44
                         {"claude-9-sonnet", "anthropic", "claude-*", 200000},
                         {"gemini-1.5-pro", "gemini", "gemini-*", 1048576},
                         {"ollama/llama3", "ollama", "*", 4096},
+                        {"ollama_chat/llama3", "ollama", "*", 4096},
+                        {"vertex_ai/gemini-1.5-pro", "gemini", "gemini-*", 1048576},
+                        {"grok-4", "xai", "grok-*", 32768},
+                        {"deepseek-reasoner", "deepseek", "deepseek-*", 65536},
+                        {"ministral-8b", "mistral", "ministral-*", 32768},
+                        {"open-mixtral-8x7b", "mistral", "open-mi*", 32768},
+                        {"codex-mini-latest", "openai", "codex-*", 128000},
                         {"openrouter/openai/gpt-4o", "openrouter", "gpt-4o", 128000}};
   for (const Case& c : cases) {
     const auto choice = Choose({.name = c.name}, keys);
@@ -238,6 +249,23 @@ TEST(CatalogTest, AModelWithoutAnEntryIsTakenByItsFamily) {  // FLT-44
   EXPECT_EQ(Choose({.name = "gpt-4o", .base_url = "http://pool/v1"})->entry.capability.window,
             128000)
       << "facts of a model go with it";
+}
+
+TEST(CatalogTest, OfAModelThatNobodyKnowsItIsAssumedThatItSees) {  // FLT-44, FLT-48
+  const Variables key{{"OPENAI_API_KEY", "k"}, {"OPENROUTER_API_KEY", "k"}};
+  const std::pair<const char*, std::int64_t> assumed[] = {
+      {"ollama/llava", 1024}, {"openai/zzz", 8192}, {"openrouter/some/seer", 8192}};
+  for (const auto& [name, tokens] : assumed) {
+    const Entry entry = Choose({.name = name}, key)->entry;
+    EXPECT_TRUE(entry.image_assumed) << name;
+    EXPECT_EQ(entry.capability.image_tokens, tokens) << name;
+  }
+  for (const char* name : {"local/other-weights", "openai/gpt-4-0613", "openrouter/openai/gpt-4"}) {
+    const Entry entry = Choose({.name = name}, key)->entry;
+    EXPECT_FALSE(entry.image_assumed) << name;
+    EXPECT_FALSE(entry.capability.image_tokens) << name;
+  }
+  EXPECT_FALSE(Choose({.name = "openrouter/openai/gpt-4o"}, key)->entry.image_assumed);
 }
 
 TEST(CatalogTest, AFileMayNameFamilies) {  // FLT-44

@@ -79,8 +79,15 @@ bool SaysTooLong(std::string_view body) {
                      [&](std::string_view phrase) { return text.find(phrase) != text.npos; });
 }
 
+// A budget that is used up, which no waiting fills.
+bool SaysNoCredit(const ProviderAnswer& answer) {
+  return answer.status == 429 && answer.body.find("insufficient_quota") != std::string::npos;
+}
+
 std::string Nearest(const FailureTarget& target) {
-  const std::vector<std::string> names = NearestNames(target.model, target.models);
+  std::vector<std::string> others = target.models;
+  std::erase(others, target.model);
+  const std::vector<std::string> names = NearestNames(target.model, others);
   return names.empty() ? "" : "; the nearest known names are " + Join(names, ", ");
 }
 
@@ -142,6 +149,11 @@ Error MakeHttpError(const ProviderAnswer& answer, const FailureTarget& target) {
         fmt::format("{} refused the prompt as too long ({}status {}); choose a model with "
                     "a larger window, or say the true one with `ask --window N`{}{}",
                     target.provider, SizesOf(target), answer.status, target.way_out, said));
+  }
+  if (SaysNoCredit(answer)) {
+    return error(ErrorCode::kRateLimited,
+                 fmt::format("{} says that the account of this key has no credit (status 429){}",
+                             target.provider, said));
   }
   if (answer.status == 429) {
     return error(ErrorCode::kRateLimited, fmt::format("{} limits the rate (status 429){}{}",
@@ -217,8 +229,9 @@ HttpFailure MapHttpFailure(const ProviderAnswer& answer, const FailureTarget& ta
                            Clock::Wall now) {
   HttpFailure result{.error = MakeHttpError(answer, target)};
   result.failure.status = answer.status;
-  result.failure.retry = Retryable(answer.status) ? Failure::Retry::kYes : Failure::Retry::kNo;
-  if (Retryable(answer.status)) result.failure.retry_after = RetryAfter(answer, now);
+  const bool again = Retryable(answer.status) && !SaysNoCredit(answer);
+  result.failure.retry = again ? Failure::Retry::kYes : Failure::Retry::kNo;
+  if (again) result.failure.retry_after = RetryAfter(answer, now);
   // A gateway timed out on a server that may have processed the request.
   if (answer.status == 408 || answer.status == 504) result.failure.sent = Failure::Sent::kYes;
   return result;

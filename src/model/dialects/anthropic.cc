@@ -373,7 +373,7 @@ Result<std::string> AnthropicStream::Add(std::string_view data) {
     reply_.provider_data = JsonObject();
     reply_.usage.estimated = true;
   }
-  DOSSIER_ASSIGN_OR_RETURN(const Json event, ParseLenient(data, reply_.warnings));
+  DOSSIER_ASSIGN_OR_RETURN(const Json event, ParseLenient(data, reply_.warnings, &half_));
   if (!event.is_object()) return MalformedReply("an event that is no object");
   if (auto reported = FindReportedError(event)) {
     retry_ = reported->retry;

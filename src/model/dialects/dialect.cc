@@ -65,6 +65,7 @@ Reply ReplyStream::Take() {
     reply.usage.estimated = true;  // what was said before the end is a part
   }
   if (!reply.provider_data.is_object()) reply.provider_data = JsonObject();
+  if (!half_.empty()) reply.warnings.emplace_back("the reply held half a character, left out");
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (arguments_[i].empty() && !reply.tool_calls[i].arguments.is_null()) continue;
     reply.tool_calls[i].arguments =

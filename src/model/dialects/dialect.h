@@ -74,6 +74,7 @@ class ReplyStream {
   virtual void Complete(Reply&) {}
 
   Reply reply_;
+  std::string half_;                    // first half of a character, as ParseLenient keeps it
   std::vector<std::string> arguments_;  // of reply_.tool_calls, as text
   std::vector<std::int64_t> indexes_;   // of reply_.tool_calls, as the server counts them
   bool finished_ = false, started_ = false, closed_ = false;

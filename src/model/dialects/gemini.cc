@@ -356,7 +356,7 @@ Result<std::string> GeminiStream::Add(std::string_view data) {
     reply_.usage.estimated = true;
     reply_.finish = Finish::kOther;
   }
-  DOSSIER_ASSIGN_OR_RETURN(const Json value, ParseLenient(data, reply_.warnings));
+  DOSSIER_ASSIGN_OR_RETURN(const Json value, ParseLenient(data, reply_.warnings, &half_));
   if (!value.is_object()) return MalformedReply("an event that is no object");
   if (auto reported = FindReportedError(value)) {
     ReadGeminiUsage(value, reply_);

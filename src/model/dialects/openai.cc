@@ -430,7 +430,7 @@ Result<std::string> OpenAiStream::Add(std::string_view data) {
     reply_.provider_data = JsonObject();
     reply_.usage.estimated = true;
   }
-  DOSSIER_ASSIGN_OR_RETURN(const Json value, ParseLenient(data, reply_.warnings));
+  DOSSIER_ASSIGN_OR_RETURN(const Json value, ParseLenient(data, reply_.warnings, &half_));
   if (!value.is_object()) return MalformedReply("an event that is no object");
   if (auto reported = FindReportedError(value)) {
     ReadOpenAiUsage(value, reply_);

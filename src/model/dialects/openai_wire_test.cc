@@ -437,6 +437,30 @@ TEST(OpenAiReplyTest, BrokenCharactersAreReplacedAndNoted) {  // MOD-14
   EXPECT_EQ(half->warnings.size(), 1u);
 }
 
+TEST(ReplyStreamTest, AHalfCharacterWaitsForItsOtherHalf) {  // FLT-138
+  const auto text = [](const char* first, const char* then, Reply* reply) {
+    auto stream = kOpenAiDialect.stream();
+    std::string streamed;
+    for (const char* part : {first, then}) {
+      streamed += *stream->Add(
+          fmt::format(R"({{"choices":[{{"index":0,"delta":{{"content":"{}"}}}}]}})", part));
+    }
+    EXPECT_TRUE(stream->Add("[DONE]"));
+    *reply = stream->Take();
+    EXPECT_EQ(reply->text, streamed);
+    return streamed;
+  };
+  Reply reply;
+  EXPECT_EQ(text(R"(smile \ud83d)", R"(\ude00 end)", &reply), "smile 😀 end");
+  EXPECT_TRUE(reply.warnings.empty());
+  EXPECT_EQ(text(R"(\ud83d)", R"(\ude00\ud83d\ude01)", &reply), "😀😁");
+  EXPECT_TRUE(reply.warnings.empty());
+  EXPECT_EQ(text(R"(a\ud83d)", "b", &reply), "ab");
+  EXPECT_EQ(reply.warnings.size(), 1u);
+  EXPECT_EQ(text("a", R"(\ude00b)", &reply), "a\xEF\xBF\xBD" "b");
+  EXPECT_EQ(reply.warnings.size(), 1u);
+}
+
 TEST(ReplyStreamTest, ChunksGiveTheSameAsAWholeReply) {  // MOD-10
   const auto stream_owner = kOpenAiDialect.stream();
   ReplyStream& stream = *stream_owner;

@@ -1,6 +1,7 @@
 #include "model/dialects/wire.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text/ascii.h"
 #include "base/text/text.h"
@@ -23,10 +24,17 @@ int HexValue(std::string_view digits) {
   return digits.size() == 4 ? value : -1;
 }
 
-// Halves of surrogate pairs (servers cut text between them) as U+FFFD: no JSON reader takes them.
-std::string ReplaceLoneSurrogates(std::string_view json) {
-  std::string out;
-  out.reserve(json.size());
+struct Repaired {
+  std::string json;
+  bool replaced = false;
+};
+
+// Halves of surrogate pairs as U+FFFD: no JSON reader takes them. In a stream, a first half at the
+// end of a string is kept in `half` and put before the second one at the beginning of a later one.
+Repaired ReplaceLoneSurrogates(std::string_view json, std::string* half) {
+  Repaired repaired;
+  std::string& out = repaired.json;
+  out.reserve(json.size() + 6);
   const auto escape_at = [&](std::size_t at) {
     return json.substr(at, 2) == "\\u" ? HexValue(json.substr(at + 2, 4)) : -1;
   };
@@ -42,16 +50,23 @@ std::string ReplaceLoneSurrogates(std::string_view json) {
       if (high && next >= 0xDC00 && next < 0xE000) {
         out += json.substr(i, 12);
         i += 12;
+        continue;
+      }
+      if (half && high && half->empty() && json.substr(i + 6, 1) == "\"") {
+        *half = json.substr(i, 6);
+      } else if (half && low && !half->empty() && out.ends_with('"') && !out.ends_with("\\\"")) {
+        out.append(std::exchange(*half, "")).append(json.substr(i, 6));
       } else {
         out += "\\ufffd";
-        i += 6;
+        repaired.replaced = true;
       }
+      i += 6;
       continue;
     }
     out += json.substr(i, 2);
     i += 2;
   }
-  return out;
+  return repaired;
 }
 
 // The fewest tokens that a text can have in any vocabulary: there are tokens for runs of more than
@@ -174,7 +189,8 @@ tl::unexpected<Error> MalformedReply(std::string_view what) {
   return MakeError(ErrorCode::kNetwork, "malformed reply: {}", what);
 }
 
-Result<Json> ParseLenient(std::string_view text, std::vector<std::string>& warnings) {
+Result<Json> ParseLenient(std::string_view text, std::vector<std::string>& warnings,
+                          std::string* half) {
   std::string clean;
   if (!utf8::IsValid(text)) {
     clean = utf8::Sanitize(text);
@@ -183,9 +199,12 @@ Result<Json> ParseLenient(std::string_view text, std::vector<std::string>& warni
   }
   auto value = ParseJson(text);
   if (value) return value;
-  auto repaired = ParseJson(ReplaceLoneSurrogates(text));
+  const Repaired whole = ReplaceLoneSurrogates(text, half);
+  auto repaired = ParseJson(whole.json);
   if (!repaired) return MalformedReply(value.error().message);
-  if (warnings.empty()) warnings.emplace_back("the reply held half a character, replaced");
+  if (whole.replaced && warnings.empty()) {
+    warnings.emplace_back("the reply held half a character, replaced");
+  }
   return repaired;
 }
 

@@ -56,8 +56,10 @@ class BreakpointBudget {
 // Replies.
 
 tl::unexpected<Error> MalformedReply(std::string_view what);
-// Parses one value; invalid UTF-8 and lone surrogates are replaced, with a warning.
-Result<Json> ParseLenient(std::string_view text, std::vector<std::string>& warnings);
+// Parses one value; invalid UTF-8 and lone surrogates are replaced, with a warning. With `half`, a
+// pair that is split over two events of a stream is joined: it holds the first half meanwhile.
+Result<Json> ParseLenient(std::string_view text, std::vector<std::string>& warnings,
+                          std::string* half = nullptr);
 // Returns a number of tokens, or 0 if it is not a number.
 std::int64_t TokensOf(const Json& object, std::string_view name);
 // Returns the tokens at `name` in `details`; nullopt if the provider does not report them.

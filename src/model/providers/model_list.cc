@@ -146,6 +146,9 @@ Result<std::size_t> KeepModelList(const std::string& data_folder, const Provider
       fields["window"] = window;
       fields["max_output"] = std::min(output, window);
     }
+    if (entry.image_assumed) {
+      fields["image"] = JsonObject{{"tokens", *entry.capability.image_tokens}, {"assumed", true}};
+    }
     if (model.price_input && model.price_output) {
       fields["prices"] = JsonObject{{"input", *model.price_input}, {"output", *model.price_output}};
     }

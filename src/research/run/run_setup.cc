@@ -355,13 +355,14 @@ Status FindData(const RunOrder& order, StartedRun* setup) {
   return {};
 }
 
-// A vision model that cannot be opened counts as none: plots are then not analysed.
+// A vision model that cannot be opened, or of which nothing says that it sees, counts as none:
+// plots are then not analysed.
 Services::Vision VisionOf(const RunOrder& order) {
   const auto model = order.open_model
                          ? order.open_model("vlm")
                          : Result<driver::BoundModel>(MakeError(ErrorCode::kConfig, "no model"));
-  return model && model->entry.capability.image_tokens > 0 ? Services::Vision::kYes
-                                                           : Services::Vision::kNo;
+  if (!model || model->entry.image_assumed) return Services::Vision::kNo;
+  return model->entry.capability.image_tokens > 0 ? Services::Vision::kYes : Services::Vision::kNo;
 }
 
 JsonObject Domain(const RunConfig& config, const Services& services) {

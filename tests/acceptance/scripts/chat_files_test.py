@@ -50,6 +50,22 @@ class OldFiles(FilesCase):
             stored = self.stored(name)
             self.assertEqual((stored["model"], len(stored["messages"])), (model, 7))
 
+    def test_another_tools_name_of_a_provider_is_known(self):  # FLT-132
+        self.env["OLLAMA_BASE_URL"] = self.server.url
+        self.put([message("user", "a"), message("assistant", "b")], model="ollama_chat/llama3")
+        code, _, err = self.run_to_end("chat", "--retries", "0", "--conversations-path",
+                                       str(self.folder), "--conversation", "talk", "go on")
+        self.assertEqual((code, self.model_of()), (0, "llama3"), err)
+
+    def test_a_model_that_is_gone_says_how_to_go_on(self):  # FLT-132
+        self.put([message("user", "a"), message("assistant", "b")], model="azure/my-deploy")
+        words = ["--retries", "0", "--conversations-path", str(self.folder), "--conversation", "talk"]
+        code, _, err = self.run_to_end("chat", *words, "go on")
+        self.assertEqual(code, 3, err)
+        self.assertIn("was begun with azure/my-deploy: `-m MODEL --adopt` goes on", err)
+        code, _, err = self.chat("--conversation", "talk", "--adopt", "go on")
+        self.assertEqual(code, 0, err)
+
     def test_the_flag_beats_the_stored_model_also_under_compat(self):  # FLT-132
         self.put([message("user", "a"), message("assistant", "b")], model="gpt-4")
         for flags in ([], ["--compat"]):
@@ -97,6 +113,11 @@ class EditedFiles(FilesCase):
         self.assertEqual((code, "edited" in err), (0, False), err)
         self.assertEqual(self.system(), "Short.\n\n" + block("a", "rest"))
         self.assertEqual(len(list(self.folder.glob("talk.json.bak-*"))), 1)
+        # Also of two repairs in one second each copy stays.
+        for number in range(3):
+            self.edit("Short" + "." * (number + 1), "Short" + "." * (number + 2))
+            self.assertIn("what was is in", self.conversations("repair", "talk"))
+        self.assertEqual(len(list(self.folder.glob("talk.json.bak-*"))), 4)
 
 
 class OtherTextOtherModel(FilesCase):

@@ -74,6 +74,22 @@ class Names(FirstUse):
         _, err = self.ask("-m", "ollama/mistral")
         self.assertIn("not in the model data", err, "another model is told again")
 
+    def test_what_nobody_asked_for_is_not_told(self):
+        self.stand_in(["gpt-5-mini"], "OPENAI")
+        self.assertEqual(self.ask("-m", "openai/gpt-5-mini")[1].count("warning"), 0)
+        self.assertIn("refuses seed", self.ask("-m", "openai/gpt-5-mini", "--seed", "7")[1])
+
+    def test_an_image_goes_to_a_model_that_nobody_knows(self):  # FLT-48
+        server = self.stand_in(["llava"], "OLLAMA")
+        picture = "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c4944" \
+                  "4154789c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
+        self.write("pic.png", bytes.fromhex(picture))
+        _, err = self.ok("chat", "-m", "ollama/llava", "-a", "pic.png", "What is it?")
+        self.assertIn("image_url", server.requests[-1].decode())
+        self.assertIn("1,024 for an image", err)
+        _, err = self.ok("chat", "-m", "ollama/llava", "-a", "pic.png", "What is it?")
+        self.assertNotIn("for an image", err)
+
     def test_models_of_before_and_of_tomorrow_are_known_by_their_families(self):
         names = ["gpt-4o", "gpt-4", "gpt-3.5-turbo", "gpt-9-nano"]
         self.stand_in(names, "OPENAI")
@@ -238,6 +254,14 @@ class Addresses(FirstUse):
         out, _ = self.ask()
         self.assertEqual(out, "from qwen3\n")
         self.assertEqual(self.ask("-m", "openai/other")[0], "from other\n")
+
+    def test_doctor_and_list_know_that_address(self):
+        server = self.stand_in(["qwen3", "other"], "OPENAI")
+        checks = {check["name"]: check["detail"]
+                  for check in json.loads(self.ok("doctor", "--json")[0])["checks"]}
+        self.assertIn(f"the first that {server.url} lists (OPENAI_BASE_URL is set)", checks["model"])
+        self.assertIn("lists 2 models", checks["address"])
+        self.assertIn(f"{server.url} is asked where no model is named", self.ok("models", "list")[0])
 
     def test_a_conversation_with_a_model_that_nobody_named_goes_on(self):
         self.stand_in(["qwen3", "other"], "OPENAI")
@@ -413,7 +437,79 @@ class Words(FirstUse):
         self.assertIn("estimates by the length of the text, within 15 %", err)
 
     def test_prompts_check_finds_nothing_in_its_own_files(self):
-        self.assertEqual(self.ok("prompts", "check")[1], "")
+        out, err = self.ok("prompts", "check")
+        self.assertEqual(err, "")
+        self.assertNotIn("warning", out)
+        self.assertIn("ok builtin:layouts/chat.yaml\n", out)
+
+
+class Pipes(FirstUse):
+    """FLT-42"""
+
+    def test_a_pipe_that_is_not_read_is_told(self):
+        text = self.write("text.txt", "some words")
+        (self.home / "folder").mkdir()
+        self.write("folder/one.txt", "some words")
+        for words in (["tokens", text], ["inspect", text], ["pack", "folder"]):
+            code, _, err = self.typed("piped", *words)
+            self.assertEqual((code, "stdin was not read" in err), (0, True), (words, err))
+            code, _, err = self.typed("piped", *words, "--no-stdin")
+            self.assertEqual((code, err.count("stdin")), (0, 0), (words, err))
+        for words in (["tokens", "-"], ["tokens"], ["inspect", "-"], ["pack"],
+                      ["pack", "--files-from", "-"]):
+            code, _, err = self.typed(text, *words)
+            self.assertEqual((code, "not read" in err), (0, False), (words, err))
+
+
+class Mistakes(FirstUse):
+    """FLT-44, FLT-49: what a newcomer types and meets first."""
+
+    def refused(self, code: int, *words: str, **options) -> str:
+        got, _, err = self.run_to_end(*words, **options)
+        self.assertEqual(got, code, err)
+        return err
+
+    def test_the_way_is_named(self):
+        text = self.write("text.txt", "some words")
+        self.assertIn("`dossier ask`", self.refused(2, "what is in A?"))
+        self.assertIn("name a file by --file", self.refused(2, "chat", text, "summarise it"))
+        self.write("pic.png", b"\x89PNG\r\n\x1a\nrest")
+        self.assertIn("dossier chat -a", self.refused(4, "ask", "pic.png", "What is it?"))
+
+    def test_a_file_of_a_question_may_be_named_as_that_of_a_message(self):
+        server = self.stand_in(["gpt-5-mini"], "OPENAI")
+        text = self.write("text.txt", "some rare words")
+        self.ask("-m", "openai/gpt-5-mini", "-f", text)
+        self.assertIn("some rare words", server.requests[-1].decode())
+
+    def test_an_address_is_a_context(self):  # FLT-48
+        def answer(handler, body):
+            if handler.path == "/page.txt":
+                return harness.send(handler, 200, b"some rare words", "text/plain")
+            return harness.reply(handler, body, "seen")
+        server = self.serve(answer)
+        self.env["OPENAI_BASE_URL"] = server.url
+        page = server.url.removesuffix("/v1") + "/page.txt"
+        self.assertEqual(self.ask("-m", "openai/gpt-5-mini", page)[0], "seen\n")
+        self.assertIn("some rare words", server.requests[-1].decode())
+        self.assertIn("the question is missing", self.refused(2, "ask", page))
+
+    def failing(self, status: int, code: str):
+        body = json.dumps({"error": {"message": "It said so.", "type": code, "code": code}}).encode()
+        server = self.serve(lambda handler, _: harness.send(handler, status, body))
+        self.env |= {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "k"}
+        return server
+
+    def test_a_name_that_failed_is_not_suggested(self):
+        self.failing(404, "model_not_found")
+        err = self.refused(3, "chat", "-m", "gpt-5.4-mini", "Hello")
+        self.assertIn("the nearest known names are ", err)
+        self.assertNotIn("gpt-5.4-mini", err.split("nearest known names are")[1].split(":")[0])
+
+    def test_an_account_without_credit_is_asked_once(self):
+        server = self.failing(429, "insufficient_quota")
+        self.assertIn("has no credit", self.refused(6, "chat", "-m", "gpt-5.4-mini", "Hello"))
+        self.assertEqual(len(server.requests), 1)
 
 
 if __name__ == "__main__":
