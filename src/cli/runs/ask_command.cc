@@ -241,7 +241,7 @@ class Asking {
     DOSSIER_RETURN_IF_ERROR(SetOut(&request, &compared));
     ask::Engine engine(std::move(options));
     if (arguments_.sends_nothing()) return ShowAhead(engine, request);
-    return Answer(engine, request, style, terminal);
+    return Answer(engine, std::move(request), style, terminal);
   }
 
  private:
@@ -420,11 +420,16 @@ class Asking {
     return ask::LoadContext(sources, options, cancel_);
   }
 
-  Result<int> Answer(ask::Engine& engine, const AskRequest& request, ProgressStyle style,
+  Result<int> Answer(ask::Engine& engine, AskRequest request, ProgressStyle style,
                      const Terminal& terminal) {
     ask::Outcome outcome;
     {
       const auto view = MakeProgressView(style, terminal, err_);
+      if (auto& asks = request.confirm_above.ask) {
+        asks = [&view, person = asks](const ask::CallEstimate& whole) {
+          return view->WhilePaused([&] { return person(whole); });
+        };
+      }
       DOSSIER_ASSIGN_OR_RETURN(
           outcome, taken_up_ ? engine.Resume(taken_up_->order.how, request, cancel_, *view)
                              : engine.Run(request, cancel_, *view));
