@@ -441,7 +441,7 @@ class Asking {
     const int code = WriteAnswer(arguments_, outcome, out_, err_);
     const bool seen = terminal.err == Terminal::Kind::kTerminal && !flags_.quiet;
     if (seen && style != ProgressStyle::kJson) {
-      err_ << FitClosingLine(ClosingLine(outcome), terminal.columns) << std::flush;
+      err_ << FitClosingLine(ClosingLine(outcome), ColumnsNow(terminal)) << std::flush;
     }
     return code;
   }
