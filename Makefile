@@ -26,7 +26,7 @@ setup:
 
 build: setup
 	@cmake --preset release >$(CURDIR)/.cmake.log 2>&1 || { cat .cmake.log; exit 1; }; rm -f .cmake.log
-	@cmake --build --preset release -j $(JOBS) --target dossier dossier-python-worker
+	@cmake --build --preset release -j $(JOBS) --target dossier workers
 
 demo: build
 	@scripts/demo $(DOSSIER)

@@ -3,6 +3,7 @@
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
+include(${CMAKE_CURRENT_LIST_DIR}/OptionalPart.cmake)
 
 function(dossier_dependency name)
   cmake_parse_arguments(ARG "" "" "LINK;INCLUDE;DEFINE" ${ARGN})
@@ -53,7 +54,7 @@ dossier_dependency(python LINK ${PYTHON3_LINK_LIBRARIES} INCLUDE ${PYTHON3_INCLU
 # A store that several machines share (`--store postgresql://…`) is built where the package is. Only the
 # header is needed: the library is loaded when first used.
 pkg_check_modules(LIBPQ QUIET libpq)
-option(DOSSIER_POSTGRES "Build the shared store on PostgreSQL (needs libpq-dev)" ${LIBPQ_FOUND})
+dossier_optional_part(DOSSIER_POSTGRES "Build the shared store on PostgreSQL (needs libpq-dev)" "${LIBPQ_FOUND}")
 if(DOSSIER_POSTGRES)
   pkg_check_modules(LIBPQ REQUIRED libpq)
   dossier_dependency(pq_headers INCLUDE ${LIBPQ_INCLUDE_DIRS} DEFINE DOSSIER_POSTGRES)
@@ -63,7 +64,7 @@ endif()
 
 # Only for the JavaScript worker, which is built where the package is (scripts/setup --javascript).
 pkg_check_modules(MOZJS QUIET mozjs-102)
-option(DOSSIER_JAVASCRIPT "Build dossier-javascript-worker (needs libmozjs-102-dev)" ${MOZJS_FOUND})
+dossier_optional_part(DOSSIER_JAVASCRIPT "Build dossier-javascript-worker (needs libmozjs-102-dev)" "${MOZJS_FOUND}")
 if(DOSSIER_JAVASCRIPT)
   pkg_check_modules(MOZJS REQUIRED mozjs-102)
   dossier_dependency(mozjs LINK ${MOZJS_LINK_LIBRARIES} INCLUDE ${MOZJS_INCLUDE_DIRS})

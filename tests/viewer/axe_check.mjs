@@ -3,6 +3,7 @@
 //
 //   npm install puppeteer-core axe-core        (in the folder that it is run from)
 //   node tests/viewer/axe_check.mjs http://127.0.0.1:8780 KEY RUN [LARGE_RUN]
+//   node tests/viewer/axe_check.mjs file:///tmp/run.html          a page of `dossier runs export --format html`, the same way
 //
 // RUN has turns, code and sub-calls, and its texts may be hostile; LARGE_RUN has 10,000 calls. Each view, light and dark,
 // 320, 900 and 1600 pixels wide: no violation, no request to elsewhere, no error of the page, no dialog (a text that was
@@ -47,6 +48,33 @@ async function settle(page, what) {
   if (what) await page.waitForFunction((text) => document.querySelector("main").textContent.includes(text), {timeout: 60000}, what);
   await new Promise((r) => setTimeout(r, 400));
 }
+// One view: no violation, nothing that scrolls sideways, nothing that the page asked for or said.
+async function look(page, where, most) {
+  if (process.env.SHOTS) await page.screenshot({path: path.join(process.env.SHOTS, where.replaceAll(" ", "-") + ".png")});
+  await page.evaluate(axe).catch(async () => page.addScriptTag({content: axe}));
+  const result = await page.evaluate(() => window.axe.run());
+  for (const one of result.violations) for (const node of one.nodes.slice(0, 2)) check(where, false, one.id + " " + node.html.slice(0, 160) + " " + node.failureSummary.split("\n")[1]);
+  const at = await page.evaluate(() => ({wide: document.documentElement.scrollWidth > window.innerWidth, nodes: document.querySelectorAll("*").length}));
+  check(where + ": scrolls sideways", !at.wide);
+  check(where + ": nodes", at.nodes <= most, at.nodes);
+  for (const [kind, list] of Object.entries(page.seen)) check(where + ": " + kind, list.length === 0, list.slice(0, 3));
+  await page.close();
+}
+async function end() {
+  console.log(bad ? `${bad} things are wrong` : "all views are fine");
+  await browser.close();
+  process.exit(bad ? 1 : 0);
+}
+// A page in a file, with all that it folds away unfolded.
+if (base.startsWith("file:")) {
+  for (const scheme of ["light", "dark"]) for (const width of [320, 900, 1600]) {
+    const page = await open(width, scheme);
+    await page.goto(base);
+    await page.evaluate(() => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
+    await look(page, `page ${scheme} ${width}`, Infinity);
+  }
+  await end();
+}
 const kViews = {
   list: ["/", "Begun"], search: ["/search/many", "Runs with"], summary: [`/runs/${run}`, "How it was begun"], turn: [`/runs/${run}/call/0/turn/1`, "Messages as sent"],
   request: [`/runs/${run}/call/0/request/1`, "As sent"], events: [`/runs/${run}/events`, "All events"], fork: [`/runs/${run}/fork/1`, "Last turn that stays"],
@@ -55,15 +83,7 @@ for (const scheme of ["light", "dark"]) for (const width of [320, 900, 1600]) fo
   const page = await open(width, scheme), where = `${name} ${scheme} ${width}`;
   await page.goto(`${base}/#key=${key}${address}`);
   await settle(page, what).catch((error) => check(where, false, String(error)));
-  if (process.env.SHOTS) await page.screenshot({path: path.join(process.env.SHOTS, where.replaceAll(" ", "-") + ".png")});
-  await page.evaluate(axe).catch(async () => page.addScriptTag({content: axe}));
-  const result = await page.evaluate(() => window.axe.run());
-  for (const one of result.violations) for (const node of one.nodes.slice(0, 2)) check(where, false, one.id + " " + node.html.slice(0, 160) + " " + node.failureSummary.split("\n")[1]);
-  const at = await page.evaluate(() => ({wide: document.documentElement.scrollWidth > window.innerWidth, nodes: document.querySelectorAll("*").length}));
-  check(where + ": scrolls sideways", !at.wide);
-  check(where + ": nodes", at.nodes <= kMostNodes, at.nodes);
-  for (const [kind, list] of Object.entries(page.seen)) check(where + ": " + kind, list.length === 0, list.slice(0, 3));
-  await page.close();
+  await look(page, where, kMostNodes);
 }
 // Keys alone: down to the first turn, unfold it, into it.
 {
@@ -102,6 +122,4 @@ if (large) {
   if (process.env.SHOTS) await page.screenshot({path: path.join(process.env.SHOTS, "large.png")});
   await page.close();
 }
-console.log(bad ? `${bad} things are wrong` : "all views are fine");
-await browser.close();
-process.exit(bad ? 1 : 0);
+await end();

@@ -1,3 +1,4 @@
+import json
 import unittest
 
 from base import WorkerTest
@@ -44,6 +45,15 @@ class AnswersTest(WorkerTest):
     def test_a_schema_is_held_against_all_digits(self) -> None:  # REC-64
         self.start([Text("a.txt", "x", None, True)], schema={"type": "array"})
         self.assertEqual(self.answer("FINAL([2**70, float('inf')])")["text"], f'[{2**70}, "inf"]')
+
+    def test_a_value_too_large_to_go_along_is_json_for_a_schema(self) -> None:  # REC-64
+        self.start([Text("a.txt", "x", None, True)], schema={"type": "array"})
+        code = "x = [{'i': i, 't': 'é' * 100} for i in range(60_000)]\n"
+        for form in ("FINAL_VAR('x')", "FINAL(x)", "SUBMIT(x)"):
+            handed = self.answer(code + form)
+            self.assertNotIn("value", handed, form)
+            self.assertEqual(len(json.loads(handed["text"])), 60_000, form)
+            self.assertIn("é", handed["text"][:100], form)
 
     def test_the_first_call_stands_if_code_swallows_the_stop(self) -> None:  # REC-26
         swallow = "try:\n    FINAL('first')\nexcept BaseException:\n    pass\n"

@@ -61,6 +61,16 @@ class BlocksTest(WorkerTest):
         self.assertEqual(self.run_block("await f(9)")["last"], "Out: 9")
         self.assertEqual(self.printed("print([await f(i) for i in range(2)])"), "[0, 1]\n")
 
+    def test_asyncio_run_works_beside_await(self) -> None:  # SBX-55
+        self.assertEqual(self.printed(
+            "import asyncio\nasync def f(x):\n    await asyncio.sleep(0)\n    return x\n"
+            "print(await f(1), asyncio.run(f(2)), [await f(3)])"), "1 2 [3]\n")
+        self.assertEqual(self.printed("print(asyncio.run(f(4)))"), "4\n")
+        self.assertEqual(self.error("async def g():\n    return 1 // 0\nawait f(1)\nasyncio.run(g())")["type"],
+                         "ZeroDivisionError")
+        self.assertEqual(self.answer("async def h():\n    FINAL('in it')\nawait f(1)\nasyncio.run(h())")["text"],
+                         "in it")
+
     def test_imports_of_the_library_work_others_say_so(self) -> None:  # SBX-56
         self.run_block("import statistics, decimal, zoneinfo")
         error = self.error("import polars as pl\npl.read_csv('a')")

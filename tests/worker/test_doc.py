@@ -76,6 +76,7 @@ class DocTest(WorkerTest):
                          "".join(PROSE.splitlines(keepends=True)[5:10]))
         self.assertEqual(self.value("len(doc.chunks(2, by='tokens'))"), -(-len(PROSE) // 6))
         self.assertIn("overlap", self.error("doc.chunks(5, 5)")["message"])
+        self.assertIn("has no records; use by='lines'", self.error("doc.chunks(5, by='records')")["message"])
 
     def test_several_documents_are_parts(self) -> None:
         self.start([Text("b.txt", "zwei\n"), Text("a.txt", "éins\n")])

@@ -197,6 +197,14 @@ const save_file = function save_file(name, data) {
   return `${name}`;
 };
 
+// What earlier runs left, and what this one leaves.
+const memoryFunctions = {
+  __proto__: null,
+  memory_search(query, k = 10) { return host.ask("memory_search", { query: `${query}`, k }, []).hits; },
+  memory_get(id) { return host.ask("memory_get", { id }, []).record; },
+  memory_write(text, tags = []) { return host.ask("memory_write", { text: `${text}`, tags: isArray(tags) ? tags : [tags] }, []).id; },
+};
+
 const labelNames = (labels) => {
   const names = [];
   if (typeof labels === "string") labels = split(labels, ",");

@@ -197,9 +197,11 @@ class Doc {
     if (by === "tokens") { size *= 3; overlap *= 3; by = "chars"; }
     if (by !== "chars" && by !== "lines" && by !== "records") throw new RangeErrorClass("chunks: by is 'chars', 'lines', 'records', 'tokens' or 'content'");
     const views = [];
+    let without = 0;
     for (let i = 0; i < this.#segments.length; i++) {
       const part = this.#segments[i];
-      const units = by === "chars" ? part.units : by === "lines" ? linesIn(part) : infoOf(part.source).count ?? 0;
+      const units = by === "chars" ? part.units : by === "lines" ? linesIn(part) : infoOf(part.source).count;
+      if (units === null && ++without === this.#segments.length) throw new DataError(`chunks: ${this.#segments[0].source.name || "the context"} has no records; use by: "lines"`);
       for (let at = 0; at < max(units - overlap, units ? 1 : 0); at += size - overlap) {
         push(views, chunkOf(part, by, at, min(at + size, units)));
       }

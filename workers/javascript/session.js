@@ -22,6 +22,11 @@ const fix = (name, get) => {
   });
 };
 for (const name in reserved) fix(name, () => reserved[name]);
+// Adds a function of the session that only some runs have.
+const give = (name, run) => {
+  reserved[name] = run;
+  fix(name, () => run);
+};
 let theDoc, theRecords, theRows;
 fix("doc", () => theDoc);
 fix("records", () => rowsOrNothing() ?? nothing());
@@ -124,16 +129,10 @@ const start = () => {
   for (let i = 0; i < list.length; i++) push(allSources, { __proto__: null, index: i, ...list[i] });
   questions = features.questions ?? [{ first: 0, count: allSources.length, seed: features.seed }];
   question = questions.length - 1;
-  if (features.out_dir === true) {
-    reserved.save_file = save_file;
-    fix("save_file", () => save_file);
-  }
+  if (features.out_dir === true) give("save_file", save_file);
+  if (features.memory === true) for (const name in memoryFunctions) give(name, memoryFunctions[name]);
   const tools = features.tools ?? [];
-  for (let i = 0; i < tools.length; i++) {
-    const run = toolOf(tools[i]);
-    reserved[tools[i].name] = run;
-    fix(tools[i].name, () => run);
-  }
+  for (let i = 0; i < tools.length; i++) give(tools[i].name, toolOf(tools[i]));
   takeQuestion();
   initial = setOf(getOwnPropertyNames(global));
 };

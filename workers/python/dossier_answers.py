@@ -148,16 +148,18 @@ def _schema_names(features: Mapping[str, Any]) -> list[str]:
 
 def describe(form: str, value: Any, exact: bool = False) -> dict[str, Any]:
     """An answer for the host: its text, and the value where it is JSON and not text. `exact`: a
-    schema will be held against the text where numbers are texts in the value."""
+    schema will be held against the text where numbers are texts in the value, or where the value is
+    too large to be handed over beside it."""
     offered: dict[str, Any] = {"form": form, "text": _text(value)}
     if not isinstance(value, str):
         kept = value if is_json(value) else with_numbers_as_text(value)
         dumped = _dumps(kept) if is_json(kept) else None
-        if dumped is not None and len(dumped) <= _MOST_VALUE:
+        crosses = dumped is not None and len(dumped) <= _MOST_VALUE
+        if crosses:
             offered["value"] = _loads(dumped)  # plain types only
             offered["numbers_as_text"] = kept is not value
-            if exact and kept is not value:
-                offered["text"] = _dumps(with_numbers_as_text(value, is_written), ensure_ascii=False)
+        if exact and dumped is not None and (not crosses or kept is not value):
+            offered["text"] = _dumps(with_numbers_as_text(value, is_written), ensure_ascii=False)
         if isinstance(value, (dict, list, tuple)) and form == "submit":
             offered["text"] = _dumps(value, ensure_ascii=False)
     return offered

@@ -326,8 +326,11 @@ class Doc:
         if by not in ("chars", "lines", "records"):
             raise ValueError("chunks: by is 'chars', 'lines', 'records', 'tokens' or 'content'")
         plan: list[tuple[Segment, int, int]] = []
-        for segment in self._segments:
-            units = self._units(segment, by)
+        counts = [self._units(segment, by) for segment in self._segments]
+        if counts and all(count is None for count in counts):
+            raise ValueError(f"chunks: {self._segments[0].source.name or 'the context'} has no "
+                             "records; use by='lines'")
+        for segment, units in zip(self._segments, counts):
             for start in range(0, max(units - overlap, 1) if units else 0, size - overlap):
                 plan.append((segment, start, min(start + size, units)))
         return Chunks(len(plan), lambda i: self._chunk(by, *plan[i]), whole)
@@ -340,7 +343,8 @@ class Doc:
             yield segment.source, at, end - at
             at = end
 
-    def _units(self, segment: Segment, by: str) -> int:
+    def _units(self, segment: Segment, by: str) -> int | None:
+        """How many there are; None for records where the document has none."""
         if by == "chars":
             return segment.characters
         if by == "lines":

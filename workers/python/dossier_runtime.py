@@ -18,7 +18,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import _dossier
@@ -257,6 +257,8 @@ class Session:
                 return eval(code, self._namespace)  # running blocks is what this file is for
             if self._loop is None:
                 self._loop = asyncio.Runner()
+                module = sys.modules["asyncio"]  # ours may be a stand-in
+                module.run = _run_anywhere(module.run)
             return self._loop.run(_awaited(eval(code, self._namespace)))
         finally:  # here, without a call: a tracer of the code must not see ours, it may raise
             try:
@@ -451,6 +453,16 @@ def _is_number(output: str, typed: list[str]) -> bool:
 
 async def _awaited(value: Any) -> Any:
     return await value
+
+
+def _run_anywhere(run: Callable[..., Any]) -> Callable[..., Any]:
+    """asyncio.run, also in a block that awaits: a loop runs there, so it takes a thread of its own."""
+    def run_anywhere(main: Any, **options: Any) -> Any:
+        if asyncio._get_running_loop() is None:
+            return run(main, **options)
+        from concurrent.futures import ThreadPoolExecutor  # slow to load
+        return ThreadPoolExecutor(1).submit(run, main, **options).result()
+    return run_anywhere
 
 
 def _thread_failed(args: Any) -> None:

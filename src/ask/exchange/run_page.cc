@@ -112,9 +112,10 @@ class PageWriter {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Values>(values)...);
   }
 
-  void Pre(std::string_view title, std::string_view text, std::string_view kind = "") {
+  void Pre(std::string_view title, std::string_view text, std::string_view kind = "",
+           int level = 3) {
     if (text.empty()) return;
-    if (!title.empty()) Add("<h3>{}</h3>", title);
+    if (!title.empty()) Add("<h{0}>{1}</h{0}>", level, title);
     const std::string_view shown = utf8::Prefix(text, kMostShown);
     Add("<pre class=\"{}\" tabindex=\"0\">{}</pre>", kind, PageText(shown));
     if (shown.size() < text.size()) {
@@ -153,8 +154,8 @@ class PageWriter {
     const std::string model = tale_.calls.empty() ? "" : tale_.calls.front().model;
     Add("<li>{}</li><li>{} turn{}, {} call{}</li><li>{}</li></ul>", PageText(model), turns,
         turns == 1 ? "" : "s", calls, calls == 1 ? "" : "s", CostText(sum, tale_.seconds));
-    Pre("Answer", tale_.answer, "answer");
-    Pre("Error", tale_.error, "error");
+    Pre("Answer", tale_.answer, "answer", /*level=*/2);
+    Pre("Error", tale_.error, "error", /*level=*/2);
     for (const std::string& note : tale_.notes) Add("<p class=\"dim\">{}</p>", PageText(note));
   }
 
@@ -222,7 +223,7 @@ class PageWriter {
     if (sum > 0) {
       out_ +=
           "<div class=\"wide\"><table><thead><tr><th>Section</th><th class=\"n\">Tokens</th>"
-          "<th></th></tr></thead><tbody>";
+          "<td></td></tr></thead><tbody>";
       for (const auto& [name, tokens] : turn.sections) {
         Add("<tr><td>{}</td><td class=\"n\">{}</td><td class=\"bar\"><i "
             "style=\"width:{}%\"></i></td></tr>",

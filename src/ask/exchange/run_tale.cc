@@ -287,6 +287,7 @@ class Reader {
     }
     turn->seconds = std::max(turn->seconds, Between(turn->time, event.time));
     DOSSIER_RETURN_IF_ERROR(Text(data, "error", &block.error));
+    if (block.error.empty()) block.error = TextAt(data, "refused");
     return Text(data, "output", &block.output);
   }
 

@@ -326,6 +326,7 @@ Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {
                   {"cpu_ms", result.cpu.count()},
                   {"peak_bytes", result.peak_bytes}};
   if (result.error) done["error"] = RenderError(*result.error);
+  if (!result.refused.empty()) done["refused"] = result.refused;
   if (!result.stopped.empty()) done["stopped"] = result.stopped;
   if (!result.variables.empty()) done["variables"] = VariablesJson(result.variables);
   run_.log.Add("block.done", std::move(done));

@@ -240,7 +240,7 @@ class Asking {
     DOSSIER_RETURN_IF_ERROR(SetOut(&request, &compared));
     ask::Engine engine(std::move(options));
     if (arguments_.sends_nothing()) return ShowAhead(engine, request);
-    return Answer(engine, request, style, terminal);
+    return Answer(engine, std::move(request), style, terminal);
   }
 
  private:
@@ -430,11 +430,16 @@ class Asking {
     return ask::LoadContext(sources, options, cancel_);
   }
 
-  Result<int> Answer(ask::Engine& engine, const AskRequest& request, ProgressStyle style,
+  Result<int> Answer(ask::Engine& engine, AskRequest request, ProgressStyle style,
                      const Terminal& terminal) {
     ask::Outcome outcome;
     {
       const auto view = MakeProgressView(style, terminal, err_);
+      if (auto& asks = request.confirm_above.ask) {
+        asks = [&view, person = asks](const ask::CallEstimate& whole) {
+          return view->WhilePaused([&] { return person(whole); });
+        };
+      }
       DOSSIER_ASSIGN_OR_RETURN(
           outcome, taken_up_ ? engine.Resume(taken_up_->order.how, request, cancel_, *view)
                              : engine.Run(request, cancel_, *view));
@@ -446,7 +451,7 @@ class Asking {
     const int code = WriteAnswer(arguments_, outcome, out_, err_);
     const bool seen = terminal.err == Terminal::Kind::kTerminal && !flags_.quiet;
     if (seen && style != ProgressStyle::kJson) {
-      err_ << FitClosingLine(ClosingLine(outcome), terminal.columns) << std::flush;
+      err_ << FitClosingLine(ClosingLine(outcome), ColumnsNow(terminal)) << std::flush;
     }
     return code;
   }

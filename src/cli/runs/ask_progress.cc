@@ -5,16 +5,19 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <initializer_list>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <ostream>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "cli/runs/ask_view.h"
 #include "cli/runs/run_story.h"
 
 namespace dossier::cli {
@@ -36,24 +39,58 @@ std::string ShownLine(std::string_view text, std::size_t width) {
   return shown;
 }
 
+// What came of a block, and its text.
+struct BlockEnd {
+  std::string_view how, text;
+};
+BlockEnd EndOf(const Json& done) {
+  if (const auto error = FindString(done, "error")) return {"error", *error};
+  if (const auto refused = FindString(done, "refused")) return {"refused", *refused};
+  return {"output", TextOf(Find(done, "output"))};
+}
+
 double SecondsSince(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
+
+// Usage of models: of one call, or of the run.
+struct Counts {
+  std::int64_t calls = 0, input = 0, output = 0, nano_usd = 0;
+
+  void Add(const Json& reply) {
+    if (Find(reply, "from_cache")) return;  // paid for earlier
+    input += FindInt(reply, "input").value_or(0);
+    output += FindInt(reply, "output").value_or(0);
+    nano_usd += FindInt(reply, "nano_usd").value_or(0);
+  }
+};
 
 // A running call.
 struct RunningCall {
   std::string path, model;
   std::int64_t parent = 0, turn = 0, turns = 0, in_flight = 0;
-  std::string doing = "waiting";
+  std::uint64_t received = 0;  // characters of the reply that arrives
+  bool in_code = false;
+  Counts used;
   Clock::time_point began = Clock::now();
 };
 
+// Returns what a call waits for.
+std::string DoingOf(const RunningCall& call) {
+  if (call.in_flight > 1 || (call.in_flight == 1 && call.in_code)) {
+    return Counted(static_cast<std::uint64_t>(call.in_flight), "request") + " in flight";
+  }
+  if (call.in_code) return "code is running";
+  if (call.in_flight == 0) return "waiting";
+  return call.received > 0 ? fmt::format("model is writing ({} characters)", call.received)
+                           : "model is reading";
+}
+
 // The counts that both the plain and the live view need.
 struct Tally {
-  std::int64_t calls = 0, input = 0, output = 0, ended = 0;
+  Counts used;
+  std::int64_t ended = 0;
   std::map<std::int64_t, RunningCall> running{{0, {}}};  // the root first
-
-  RunningCall& Root() { return running.at(0); }
 
   // Returns the call of `event`, updated by the event.
   RunningCall& Count(const store::Event& event) {
@@ -67,16 +104,16 @@ struct Tally {
       call.turn = FindInt(data, "turn").value_or(call.turn);
       call.turns = FindInt(data, "turns").value_or(call.turns);
     } else if (event.type == "request.sent") {
-      ++calls;
+      ++used.calls;
       ++call.in_flight;
-      call.doing = call.in_flight > 1 ? fmt::format("{} requests in flight", call.in_flight)
-                                      : "model is reading";
+      call.received = 0;
+      if (!call.in_code) call.model = Safe(FindString(data, "model").value_or(call.model));
     } else if (event.type == "reply.received" || event.type == "request.failed") {
       if (!Find(event.data, "from_cache") && !Find(event.data, "unsent")) --call.in_flight;
-      input += FindInt(data, "input").value_or(0);
-      output += FindInt(data, "output").value_or(0);
-    } else if (event.type == "block.started") {
-      call.doing = "code is running";
+      used.Add(data);
+      call.used.Add(data);
+    } else if (event.type == "block.started" || event.type == "block.done") {
+      call.in_code = event.type == "block.started";
     }
     return call;
   }
@@ -92,22 +129,38 @@ std::string TurnOf(const RunningCall& call) {
   return call.turns > 0 ? fmt::format("turn {}/{}", call.turn, call.turns) : std::string();
 }
 
-// Joins the parts that are not empty with `gap`.
-std::string Parts(std::initializer_list<std::string_view> parts, std::string_view gap) {
-  std::string line;
-  for (const std::string_view part : parts) {
-    if (!line.empty() && !part.empty()) line += gap;
-    line += part;
-  }
-  return line;
-}
-
 // Returns "0.c2 turn 2/30: output", with path and turn if it has them.
 std::string StepLine(const RunningCall& call, std::string_view text) {
-  return Parts({Parts({call.path, TurnOf(call)}, " "), text}, ": ");
+  std::string line = call.path;
+  if (call.turns > 0) line += (line.empty() ? "" : " ") + TurnOf(call);
+  return line.empty() ? std::string(text) : fmt::format("{}: {}", line, text);
 }
 
-class PlainView final : public ask::EventSink {
+// A view that prints texts, and may do without for a time.
+class TextView : public ProgressView {
+ public:
+  bool WhilePaused(const std::function<bool()>& ask) override {
+    {
+      std::lock_guard lock(mutex_);
+      Clear();
+      paused_ = true;
+    }
+    const bool answer = ask();
+    std::lock_guard lock(mutex_);
+    paused_ = false;
+    Draw();
+    return answer;
+  }
+
+ protected:
+  virtual void Clear() {}
+  virtual void Draw() = 0;
+
+  std::mutex mutex_;
+  bool paused_ = false;
+};
+
+class PlainView final : public TextView {
  public:
   explicit PlainView(std::ostream& err) : err_(err), started_(Clock::now()) {}
 
@@ -122,10 +175,8 @@ class PlainView final : public ask::EventSink {
           GroupDigits(static_cast<std::uint64_t>(FindInt(data, "tokens").value_or(0))),
           GroupDigits(static_cast<std::uint64_t>(FindInt(data, "threshold").value_or(0)))));
     } else if (event.type == "block.done") {
-      const auto error = FindString(data, "error");
-      const std::string_view output = TextOf(Find(event.data, "output"));
-      Line(StepLine(
-          call, error ? "error: " + ShownLine(*error, 100) : "output: " + ShownLine(output, 100)));
+      const BlockEnd end = EndOf(data);
+      Line(StepLine(call, fmt::format("{}: {}", end.how, ShownLine(end.text, 100))));
     } else if (event.type == "passage.read") {
       Line(PassageLine(data));
     } else if (event.type == "answer.refused") {
@@ -157,41 +208,56 @@ class PlainView final : public ask::EventSink {
     };
     Line(fmt::format("{}: {}, {}, {} + {} tokens", FindString(data, "status").value_or(""),
                      counted("turns", "turn"), counted("calls", "call"),
-                     tokens("input", tally_.input), tokens("output", tally_.output)));
+                     tokens("input", tally_.used.input), tokens("output", tally_.used.output)));
   }
 
   void Line(std::string_view text) {
-    err_ << fmt::format("[{:6.1f} s] {}\n", SecondsSince(started_), text) << std::flush;
+    held_ += fmt::format("[{:6.1f} s] {}\n", SecondsSince(started_), text);
+    Draw();
+  }
+
+  void Draw() override {
+    if (!paused_) err_ << std::exchange(held_, {}) << std::flush;
   }
 
   std::ostream& err_;
   const Clock::time_point started_;
-  std::mutex mutex_;
   Tally tally_;
+  std::string held_;  // written after the pause
 };
 
+// Returns "12,432 + 169 tokens" and "$0.0123"; empty for nothing.
+std::string TokensOf(const Counts& used) {
+  if (used.input + used.output == 0) return {};
+  return fmt::format("{} + {} tokens", GroupDigits(static_cast<std::uint64_t>(used.input)),
+                     GroupDigits(static_cast<std::uint64_t>(used.output)));
+}
+std::string MoneyOf(const Counts& used) {
+  return used.nano_usd > 0 ? CostText(used.nano_usd) : std::string();
+}
+
 // Rewrites a few lines in place: the root's first, then one for each running child; above them it
-// prints a line for each finished step of the root. A frame is written at once and overwrites the
-// last one line by line, so that the screen never flickers.
-class LiveView final : public ask::EventSink {
+// prints a line for each finished step of the root. Drawn again after `redraw`, so that the seconds
+// go on while nothing happens.
+class LiveView final : public TextView {
  public:
-  LiveView(const Terminal& terminal, std::ostream& err)
-      : err_(err),
-        terminal_(terminal),
+  LiveView(const Terminal& terminal, std::ostream& err, Millis redraw)
+      : lines_(terminal, err),
         color_(terminal.color == Terminal::Color::kYes),
-        started_(Clock::now()) {}
+        started_(Clock::now()),
+        ticker_([this, redraw](const std::stop_token& stop) { Tick(stop, redraw); }) {}
   ~LiveView() override {
-    std::lock_guard lock(mutex_);
-    Erase();
+    ticker_.request_stop();
+    ticker_.join();
+    lines_.Erase();
   }
 
   void OnEvent(const store::Event& event) override {
     std::lock_guard lock(mutex_);
     tally_.Count(event);
     if (event.call == 0) {
-      if (event.type == "block.started") received_ = 0;
       if (event.type == "run.finished") {
-        Erase();
+        lines_.Erase();
         finished_ = true;
         return;
       }
@@ -204,14 +270,18 @@ class LiveView final : public ask::EventSink {
 
   void OnDelta(std::string_view text) override {
     std::lock_guard lock(mutex_);
-    received_ += utf8::CodePoints(text);
-    tally_.Root().doing = fmt::format("model is writing ({} characters)", received_);
+    tally_.running.at(0).received += utf8::CodePoints(text);
     DrawSoon();
   }
 
  private:
   static constexpr std::string_view kDim = "\x1b[2m", kRed = "\x1b[31m", kGreen = "\x1b[32m";
-  static constexpr std::size_t kMostChildren = 8;  // that are shown
+  static constexpr int kMostLines = 10;
+
+  void Tick(const std::stop_token& stop, Millis redraw) {
+    std::unique_lock lock(mutex_);
+    while (!ticked_.wait_for(lock, stop, redraw, [&] { return stop.stop_requested(); })) Draw();
+  }
 
   // Prints messages of the root above the tree.
   void Tell(const store::Event& event) {
@@ -219,11 +289,8 @@ class LiveView final : public ask::EventSink {
     if (event.type == "block.started") {
       Above("code", ShownLine(TextOf(Find(event.data, "code")), 200), kDim);
     } else if (event.type == "block.done") {
-      if (const auto error = FindString(data, "error")) {
-        Above("error", ShownLine(*error, 200), kRed);
-      } else {
-        Above("output", ShownLine(TextOf(Find(event.data, "output")), 200), kGreen);
-      }
+      const BlockEnd end = EndOf(data);
+      Above(end.how, ShownLine(end.text, 200), end.how == "output" ? kGreen : kRed);
     } else if (event.type == "passage.read") {
       Above("read", PassageLine(data), kDim);
     } else if (event.type == "answer.refused") {
@@ -245,86 +312,90 @@ class LiveView final : public ask::EventSink {
     tally_.Forget(event.call);
   }
 
-  std::string Fit(std::string_view text) const {
-    return std::string(DisplayPrefix(text, std::max(20, ColumnsNow(terminal_)) - 1));
-  }
-
-  // Moves to the first column of the frame's first line.
-  std::string ToStart() const {
-    return lines_ > 1 ? fmt::format("\r\x1b[{}A", lines_ - 1) : std::string("\r");
-  }
-
-  void Erase() {
-    if (lines_ > 0) err_ << Own(ToStart() + "\x1b[J") << std::flush;
-    lines_ = 0;
-  }
-
   // `text` must be safe for a terminal.
   void Above(std::string_view label, std::string_view text, std::string_view color) {
-    const std::string line = Fit(fmt::format("  {:<9} {}", label, text));
-    err_ << Own(lines_ > 0 ? ToStart() + "\x1b[J" : std::string()) << Own(color_ ? color : "")
-         << line << Own(color_ ? "\x1b[0m" : "") << "\n";
-    lines_ = 0;
+    const std::string line = fmt::format("  {:<9} {}", label, text);
+    const std::string_view shown = DisplayPrefix(line, lines_.columns());
+    lines_.Above(color_ ? fmt::format("{}{}\x1b[0m", color, shown) : std::string(shown));
   }
 
-  std::string RootLine() {
-    const std::string counted = fmt::format("{} calls  {}+{} tokens  {:.0f} s", tally_.calls,
-                                            tally_.input, tally_.output, SecondsSince(started_));
-    return Parts({TurnOf(tally_.Root()), Doing(), counted}, "  ");
-  }
-
-  // For the root, while it waits for its children: their number.
-  std::string Doing() {
+  std::string RootLine() const {
+    const RunningCall& root = tally_.running.at(0);
     const std::size_t children = tally_.running.size() - 1;
-    if (children == 0) return tally_.Root().doing;
-    return fmt::format("{} {} at work, {} ended", children, children == 1 ? "child" : "children",
-                       tally_.ended);
+    std::int64_t in_flight = 0;
+    for (const auto& [number, call] : tally_.running) in_flight += call.in_flight;
+    std::string doing = DoingOf(root), flying;
+    if (children > 0) {
+      doing = fmt::format("{} {} at work, {} ended", children, children == 1 ? "child" : "children",
+                          tally_.ended);
+      if (in_flight > 0) flying = fmt::format("{} in flight", in_flight);
+    }
+    return FittingLine("",
+                       {{6, TurnOf(root)},
+                        {7, doing},
+                        {3, flying},
+                        {2, Counted(static_cast<std::uint64_t>(tally_.used.calls), "call")},
+                        {4, TokensOf(tally_.used)},
+                        {5, MoneyOf(tally_.used)},
+                        {8, fmt::format("{:.0f} s", SecondsSince(started_))},
+                        {1, root.model}},
+                       lines_.columns());
   }
 
-  void AddChildren(std::int64_t parent, std::size_t depth, std::vector<std::string>* lines) const {
+  void AddChildren(std::int64_t parent, std::size_t depth, std::size_t most,
+                   std::vector<std::string>* lines) const {
     for (const auto& [number, call] : tally_.running) {
       if (number == 0 || call.parent != parent) continue;
-      if (lines->size() <= kMostChildren) {
-        const std::string time = fmt::format("{:.0f} s", SecondsSince(call.began));
-        lines->push_back(std::string(2 * depth, ' ') +
-                         Parts({call.path, TurnOf(call), call.doing, time, call.model}, "  "));
-      }
-      AddChildren(number, depth + 1, lines);
+      if (lines->size() >= most) return;
+      lines->push_back(FittingLine(std::string(2 * depth, ' '),
+                                   {{7, call.path},
+                                    {4, TurnOf(call)},
+                                    {5, DoingOf(call)},
+                                    {2, TokensOf(call.used)},
+                                    {3, MoneyOf(call.used)},
+                                    {6, fmt::format("{:.0f} s", SecondsSince(call.began))},
+                                    {1, call.model}},
+                                   lines_.columns()));
+      AddChildren(number, depth + 1, most, lines);
     }
+  }
+
+  std::vector<std::string> Frame() const {
+    const auto most = static_cast<std::size_t>(std::min(lines_.rows(), kMostLines));
+    std::vector<std::string> lines = {RootLine()};
+    AddChildren(0, 1, most, &lines);
+    const std::size_t children = tally_.running.size() - 1;
+    if (most > 1 && lines.size() - 1 < children) {
+      lines.resize(std::min(lines.size(), most - 1));
+      const std::string more = fmt::format("  … and {} more", children + 1 - lines.size());
+      lines.push_back(FittingLine("", {{1, more}}, lines_.columns()));
+    }
+    return lines;
   }
 
   void DrawSoon() {
     if (Clock::now() - drawn_ >= std::chrono::milliseconds(100)) Draw();
   }
 
-  void Draw() {
-    if (finished_) return;
-    std::vector<std::string> lines = {RootLine()};
-    AddChildren(0, 1, &lines);
-    const std::size_t shown = lines.size() - 1, children = tally_.running.size() - 1;
-    if (shown < children) lines.push_back(fmt::format("  … and {} more", children - shown));
-    std::string frame = lines_ > 0 ? ToStart() : std::string();
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      frame += (i > 0 ? "\n" : "") + Fit(lines[i]) + "\x1b[K";
-    }
-    err_ << Own(frame + "\x1b[J") << std::flush;
-    lines_ = lines.size();
+  void Clear() override { lines_.Erase(); }
+
+  void Draw() override {
+    if (finished_ || paused_) return;
+    lines_.Draw(Frame());
     drawn_ = Clock::now();
   }
 
-  std::ostream& err_;
-  const Terminal terminal_;
+  LiveLines lines_;
   const bool color_;
   const Clock::time_point started_;
-  std::mutex mutex_;
+  std::condition_variable_any ticked_;
   Tally tally_;
   Clock::time_point drawn_{};
-  std::uint64_t received_ = 0;
-  std::size_t lines_ = 0;  // lines in the current frame
   bool finished_ = false;
+  std::jthread ticker_;  // the last member: it uses the others
 };
 
-class JsonView final : public ask::EventSink {
+class JsonView final : public ProgressView {
  public:
   explicit JsonView(std::ostream& err) : err_(err) {}
   void OnEvent(const store::Event& event) override {
@@ -343,7 +414,7 @@ class JsonView final : public ask::EventSink {
   std::mutex mutex_;
 };
 
-class NoView final : public ask::EventSink {
+class NoView final : public ProgressView {
  public:
   void OnEvent(const store::Event&) override {}
 };
@@ -352,7 +423,9 @@ class NoView final : public ask::EventSink {
 
 Result<ProgressStyle> ParseProgressStyle(std::string_view word, const Terminal& terminal) {
   if (word == "auto") {
-    return terminal.err == Terminal::Kind::kTerminal ? ProgressStyle::kTree : ProgressStyle::kPlain;
+    return terminal.err == Terminal::Kind::kTerminal && terminal.cursor == Terminal::Cursor::kMoves
+               ? ProgressStyle::kTree
+               : ProgressStyle::kPlain;
   }
   if (word == "tree") return ProgressStyle::kTree;
   if (word == "plain") return ProgressStyle::kPlain;
@@ -362,11 +435,11 @@ Result<ProgressStyle> ParseProgressStyle(std::string_view word, const Terminal& 
                    OneOf(word, std::array{"auto", "tree", "plain", "json", "none"}));
 }
 
-std::unique_ptr<ask::EventSink> MakeProgressView(ProgressStyle style, const Terminal& terminal,
-                                                 std::ostream& err) {
+std::unique_ptr<ProgressView> MakeProgressView(ProgressStyle style, const Terminal& terminal,
+                                               std::ostream& err, Millis redraw) {
   switch (style) {
     case ProgressStyle::kTree:
-      return std::make_unique<LiveView>(terminal, err);
+      return std::make_unique<LiveView>(terminal, err, redraw);
     case ProgressStyle::kPlain:
       return std::make_unique<PlainView>(err);
     case ProgressStyle::kJson:

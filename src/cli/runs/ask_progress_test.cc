@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <set>
 #include <sstream>
 
 #include "base/text/text.h"
@@ -48,14 +52,16 @@ std::vector<std::string> Screen(std::string_view bytes, std::size_t columns) {
       EXPECT_LE(DisplayWidth(lines[row]), static_cast<int>(columns) - 1);
     }
   }
+  while (lines.size() > row + 1 && lines.back().empty()) lines.pop_back();
   return lines;
 }
 
 class TreeTest : public ::testing::Test {
  protected:
-  void Show(int columns) {
+  void Show(int columns, int rows = 24) {
     terminal_.columns = columns;
-    view_ = MakeProgressView(ProgressStyle::kTree, terminal_, out_);
+    terminal_.rows = rows;
+    view_ = MakeProgressView(ProgressStyle::kTree, terminal_, out_, /*redraw=*/Millis(3'600'000));
   }
   void Send(const store::Event& event) { view_->OnEvent(event); }
   // Only the root's events are drawn immediately.
@@ -66,7 +72,7 @@ class TreeTest : public ::testing::Test {
 
   Terminal terminal_;
   std::ostringstream out_;
-  std::unique_ptr<ask::EventSink> view_;
+  std::unique_ptr<ProgressView> view_;
 };
 
 TEST_F(TreeTest, EachChildThatRunsHasALineBelowItsParent) {  // REC-75
@@ -104,7 +110,7 @@ TEST_F(TreeTest, APlainCallHasNoTurns) {  // REC-75
   Show(100);
   Send(Of(0, "request.sent"));
   const std::vector<std::string> screen = Screen(out_.str(), 100);
-  EXPECT_THAT(screen[0], StartsWith("model is reading  1 calls"));
+  EXPECT_THAT(screen[0], StartsWith("model is reading  1 call  "));
   std::ostringstream plain;
   const auto view = MakeProgressView(ProgressStyle::kPlain, {}, plain);
   view->OnEvent(Of(0, "answer.refused", {{"gate", "requirement"}}));
@@ -120,6 +126,110 @@ TEST_F(TreeTest, NothingIsLeftOfTheTreeWhenTheRunEnds) {  // REC-75
   EXPECT_EQ(Screen(out_.str(), 100), std::vector<std::string>{""});
 }
 
+// Returns the parts of the first line of a frame, without the number of seconds.
+std::set<std::string> PartsOf(const std::string& line) {
+  std::set<std::string> parts;
+  for (std::size_t from = 0; from < line.size();) {
+    const std::size_t to = std::min(line.find("  ", from), line.size());
+    const std::string part = line.substr(from, to - from);
+    parts.insert(part.ends_with(" s") ? "seconds" : part);
+    from = to + 2;
+  }
+  return parts;
+}
+
+TEST_F(TreeTest, PartsThatDoNotFitAreLeftOutWhole) {  // REC-75
+  const auto at = [this](int columns) {
+    out_.str("");
+    Show(columns);
+    Send(Of(0, "request.sent", {{"model", "large"}}));
+    Send(Of(0, "reply.received", {{"input", 12432}, {"output", 169}, {"nano_usd", 1'250'000'000}}));
+    Send(Of(0, "block.started"));
+    Send(Started(1, 0, "0.c1"));
+    Send(Of(1, "request.sent", {}));
+    Send(Of(1, "request.sent", {}));
+    return PartsOf(Now()[0]);
+  };
+  const std::set<std::string> all = at(200);
+  EXPECT_EQ(all, (std::set<std::string>{"turn 1/30", "1 child at work, 0 ended", "2 in flight",
+                                        "3 calls", "12,432 + 169 tokens", "$1.2500", "seconds",
+                                        "large"}));
+  for (int columns = 199; columns > 1; --columns) {
+    const std::set<std::string> some = at(columns);
+    EXPECT_TRUE(std::ranges::includes(all, some)) << columns;
+    if (columns >= 60) EXPECT_TRUE(some.contains("$1.2500")) << columns;
+    if (columns >= 20) EXPECT_TRUE(some.contains("seconds")) << columns;
+  }
+}
+
+TEST_F(TreeTest, AFrameIsLowerThanTheWindow) {  // REC-75
+  for (int rows = 1; rows <= 24; ++rows) {
+    out_.str("");
+    Show(80, rows);
+    for (int i = 1; i <= 40; ++i) Send(Started(i, 0, fmt::format("0.c{}", i)));
+    const std::vector<std::string> screen = Now();
+    EXPECT_EQ(screen.size(), static_cast<std::size_t>(std::clamp(rows - 1, 1, 10))) << rows;
+    if (rows >= 3) EXPECT_EQ(screen.back(), fmt::format("  … and {} more", 42 - screen.size()));
+  }
+}
+
+TEST_F(TreeTest, NothingIsWrittenWhileAPersonIsAsked) {  // REC-75, REC-78
+  Show(100);
+  Send(Started(1, 0, "0.c1"));
+  Now();
+  const bool answer = view_->WhilePaused([this] {
+    EXPECT_EQ(Screen(out_.str(), 100), std::vector<std::string>{""});
+    const std::string asked = out_.str();
+    Send(Of(1, "call.finished", {{"status", "failed"}, {"error", "no answer"}}));
+    Send(Of(0, "block.done", {{"output", JsonObject{{"text", "42"}}}}));
+    view_->OnDelta("more");
+    EXPECT_EQ(out_.str(), asked);
+    return true;
+  });
+  EXPECT_TRUE(answer);
+  const std::vector<std::string> screen = Screen(out_.str(), 100);
+  ASSERT_EQ(screen.size(), 3u);
+  EXPECT_THAT(screen[0], HasSubstr("failed    0.c1 no answer"));
+  EXPECT_THAT(screen[1], HasSubstr("output    42"));
+}
+
+// Counts how often it is flushed.
+class Flushed final : public std::stringbuf {
+ public:
+  int sync() override {
+    std::lock_guard lock(mutex_);
+    ++count_;
+    changed_.notify_all();
+    return 0;
+  }
+  bool WaitFor(int count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::minutes(1), [&] { return count_ >= count; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int count_ = 0;
+};
+
+TEST(LiveTest, TheSecondsGoOnWhileNothingHappens) {  // REC-75
+  Flushed buffer;
+  std::ostream out(&buffer);
+  const auto view = MakeProgressView(ProgressStyle::kTree, {}, out, /*redraw=*/Millis(1));
+  view->OnEvent(Of(0, "request.sent"));
+  EXPECT_TRUE(buffer.WaitFor(4));  // one at the event
+}
+
+TEST(StyleTest, TheTreeNeedsATerminalThatMovesItsCursor) {  // REC-75
+  Terminal terminal{.err = Terminal::Kind::kTerminal, .cursor = Terminal::Cursor::kMoves};
+  EXPECT_EQ(ParseProgressStyle("auto", terminal), ProgressStyle::kTree);
+  terminal.cursor = Terminal::Cursor::kFixed;
+  EXPECT_EQ(ParseProgressStyle("auto", terminal), ProgressStyle::kPlain);
+  terminal = {.err = Terminal::Kind::kPipe, .cursor = Terminal::Cursor::kMoves};
+  EXPECT_EQ(ParseProgressStyle("auto", terminal), ProgressStyle::kPlain);
+}
+
 TEST(PlainTest, ALineATurnNamesTheChildThatItIsOf) {  // REC-75
   std::ostringstream out;
   const auto view = MakeProgressView(ProgressStyle::kPlain, {}, out);
@@ -128,7 +238,9 @@ TEST(PlainTest, ALineATurnNamesTheChildThatItIsOf) {  // REC-75
   view->OnEvent(Of(7, "block.done", {{"output", JsonObject{{"text", "42\nand more"}}}}));
   view->OnEvent(
       Of(7, "call.finished", {{"status", "final"}, {"answer", JsonObject{{"text", "42"}}}}));
+  view->OnEvent(Of(7, "block.done", {{"output", ""}, {"refused", "The block was not run: x"}}));
   EXPECT_THAT(out.str(), HasSubstr("0.c2 turn 1/30: output: 42 …\n"));
+  EXPECT_THAT(out.str(), HasSubstr("0.c2 turn 1/30: refused: The block was not run: x\n"));
   EXPECT_THAT(out.str(), HasSubstr("0.c2 final: 42\n"));
 }
 

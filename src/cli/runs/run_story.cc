@@ -194,6 +194,7 @@ void RunStory::Tell(const store::Event& event) {
   } else if (event.type == "block.done") {
     Show("output", Find(data, "output"));
     ShowText("error", FindString(data, "error").value_or(""));
+    ShowText("refused", FindString(data, "refused").value_or(""));
     ShowText("stopped", FindString(data, "stopped").value_or(""));
   } else if (event.type == "passage.read") {
     ShowText("passage", PassageLine(data));

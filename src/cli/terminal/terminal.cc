@@ -103,18 +103,31 @@ class EndingSignals {
   sigset_t mask_ = {};
 };
 
+// Returns the size of the window behind stderr; zeros if there is none.
+winsize WindowNow() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size : winsize{};
+}
+
 }  // namespace
 
 int ColumnsNow(const Terminal& terminal) {
-  winsize size{};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : terminal.columns;
+  const int columns = WindowNow().ws_col;
+  return columns > 0 ? columns : terminal.columns;
+}
+
+int RowsNow(const Terminal& terminal) {
+  const int rows = WindowNow().ws_row;
+  return rows > 0 ? rows : terminal.rows;
 }
 
 Terminal Terminal::Detect(ColorWish wish) {
   Terminal terminal{.out = KindOf(STDOUT_FILENO), .err = KindOf(STDERR_FILENO)};
   terminal.color = DecideColor(wish, config::ProcessVariables(), terminal.err);
+  const auto term = config::Lookup(config::ProcessVariables(), "TERM");
+  if (!term.value_or("").empty() && *term != "dumb") terminal.cursor = Terminal::Cursor::kMoves;
   terminal.columns = ColumnsNow(terminal);
+  terminal.rows = RowsNow(terminal);
   return terminal;
 }
 
@@ -304,6 +317,53 @@ namespace {
 constexpr std::string_view kFrames[] = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
 
 }  // namespace
+
+std::string FittingLine(const std::string& indent, std::vector<LinePart> parts, int columns) {
+  std::erase_if(parts, [](const LinePart& part) { return part.text.empty(); });
+  while (!parts.empty()) {
+    std::string line = indent;
+    for (const LinePart& part : parts) line += (line == indent ? "" : "  ") + part.text;
+    if (DisplayWidth(line) <= columns) return line;
+    parts.erase(std::ranges::min_element(parts, {}, &LinePart::rank));
+  }
+  return {};
+}
+
+int LiveLines::columns() const { return std::max(2, ColumnsNow(terminal_)) - 1; }
+int LiveLines::rows() const { return std::max(2, RowsNow(terminal_)) - 1; }
+
+void LiveLines::Above(std::string_view line) { above_ += fmt::format("{}\x1b[K\n", line); }
+
+void LiveLines::Draw(const std::vector<std::string>& lines) {
+  std::string frame = ToStart() + std::exchange(above_, {});
+  widths_.clear();
+  for (const std::string& line : lines) {
+    frame += (widths_.empty() ? "" : "\n") + line + "\x1b[K";
+    widths_.push_back(DisplayWidth(line));
+  }
+  err_ << Own(frame + "\x1b[J") << std::flush;
+}
+
+// Clears no whole screen: tmux would keep a copy of it in its history.
+void LiveLines::Erase() {
+  const std::string rest = DrawnRows() > 1 ? "\n\x1b[J\x1b[1A" : "";
+  const std::string clear = widths_.empty() ? "" : ToStart() + "\x1b[K" + rest;
+  err_ << Own(clear + std::exchange(above_, {})) << std::flush;
+  widths_.clear();
+}
+
+// In a window that became narrower the terminal has wrapped the lines that were drawn.
+int LiveLines::DrawnRows() const {
+  int rows = 0;
+  for (const int width : widths_) rows += std::max(0, width - 1) / (columns() + 1) + 1;
+  return rows;
+}
+
+// Moves to the first column of the first line.
+std::string LiveLines::ToStart() const {
+  if (widths_.empty()) return {};
+  return DrawnRows() > 1 ? fmt::format("\r\x1b[{}A", DrawnRows() - 1) : "\r";
+}
 
 void WaitingLine::Start(std::string_view what) {
   if (terminal_.err != Terminal::Kind::kTerminal) return;

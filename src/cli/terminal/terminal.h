@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -33,14 +34,16 @@ enum class ColorWish { kAuto, kAlways, kNever };  // --color
 struct Terminal {
   enum class Kind { kPipe, kTerminal } out = Kind::kPipe, err = Kind::kPipe;
   enum class Color { kNo, kYes } color = Color::kNo;
-  int columns = 80;  // at detection; ColumnsNow gives the current value
+  enum class Cursor { kFixed, kMoves } cursor = Cursor::kFixed;  // kFixed: TERM=dumb, or none
+  int columns = 80, rows = 24;  // at detection; ColumnsNow and RowsNow give the current values
 
   // Checks stdout, stderr, NO_COLOR, CLICOLOR_FORCE, TERM and COLUMNS.
   static Terminal Detect(ColorWish wish = ColorWish::kAuto);
 };
 
-// Returns the columns of the window behind stderr, or those of `terminal` if there is none.
+// Return the columns and rows of the window behind stderr, or those of `terminal` if there is none.
 int ColumnsNow(const Terminal& terminal);
+int RowsNow(const Terminal& terminal);
 
 // Decides on colour for a stream of `kind`: --color, then NO_COLOR (if not empty), CLICOLOR_FORCE,
 // TERM=dumb, then whether it is a terminal.
@@ -134,6 +137,46 @@ int StyledWidth(std::string_view text);
 // Returns the longest start of `text` that takes at most `columns`; never splits a code point, nor
 // a base character from its combining marks.
 std::string_view DisplayPrefix(std::string_view text, int columns);
+
+// A part of a line; the parts with the lowest `rank` are left out first where a line is too wide.
+struct LinePart {
+  int rank = 0;
+  std::string text;
+};
+// Joins the parts that are not empty. Leaves out whole parts until the line fits: a number that is
+// cut would read as another number.
+std::string FittingLine(const std::string& indent, std::vector<LinePart> parts, int columns);
+
+// The last lines of a terminal, rewritten in place. They are written at once and line by line over
+// those before, so that the screen never flickers. All texts must be safe for a terminal.
+//
+//   LiveLines lines(terminal, std::cerr);
+//   lines.Above("read a.csv");              // printed above the lines when they are drawn next
+//   lines.Draw({"3 calls", "  4 s"});
+//
+// Thread-safety: none.
+
+class LiveLines {
+ public:
+  LiveLines(const Terminal& terminal, std::ostream& err) : terminal_(terminal), err_(err) {}
+
+  // A full line would move the cursor to the next one.
+  int columns() const;
+  // Lines that may be drawn: the cursor could not go back to one that has left the window.
+  int rows() const;
+  void Above(std::string_view line);
+  void Draw(const std::vector<std::string>& lines);
+  void Erase();
+
+ private:
+  int DrawnRows() const;
+  std::string ToStart() const;
+
+  const Terminal terminal_;
+  std::ostream& err_;
+  std::string above_;
+  std::vector<int> widths_;  // of the lines that are drawn
+};
 
 // Shows "⠙ gpt-4o 3 s" on a terminal while there is no other output, from 300 ms on.
 //

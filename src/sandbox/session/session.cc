@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "base/files/file.h"
 #include "base/files/locations.h"
 #include "base/process/build_info.h"
@@ -186,7 +188,12 @@ Result<std::unique_ptr<Pool>> Pool::Make(PoolOptions options) {
   DOSSIER_ASSIGN_OR_RETURN(std::string path, FindWorker(options));
   IsolationOptions isolation;
   isolation.mode = options.mode;
-  isolation.read_folders = std::move(options.read_folders);
+  for (const std::string& folder : options.read_folders) {
+    std::error_code error;
+    const std::filesystem::path whole = std::filesystem::absolute(folder, error) / "";
+    if (error) return MakeErrnoError(error.value(), folder);
+    isolation.read_folders.push_back(whole.lexically_normal().parent_path());
+  }
   isolation.disabled_layers = std::move(options.disabled_layers);
   auto zygotes = std::make_shared<ZygoteSource>(std::move(path), std::move(isolation));
   return std::make_unique<HostPool>(options.dialect, std::move(zygotes));
