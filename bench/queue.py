@@ -36,8 +36,8 @@ class Bench(postgres_case.PostgresCase):
 
 
 def fill(cluster, count: int):
-    cluster.sql(f"TRUNCATE runs; INSERT INTO runs(id, owner, state, request) SELECT 'r'||n, 'ann', "
-                f"'queued', '{{}}' FROM generate_series(1, {count}) n")
+    cluster.sql(f"TRUNCATE runs; INSERT INTO runs(id, owner, state, request) SELECT "
+                f"'20260101-000000-'||lpad(to_hex(n), 8, '0'), 'ann', 'queued', '{{}}' FROM generate_series(1, {count}) n")
     cluster.sql("VACUUM ANALYZE runs")
 
 

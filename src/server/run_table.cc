@@ -37,13 +37,15 @@ std::string CallsAndCost(std::int64_t calls, std::optional<double> usd) {
 
 std::string CitationLine(const Json* citations) {
   if (!citations || !citations->is_array() || citations->get_array().empty()) return "";
-  std::int64_t verified = 0, missing = 0;
+  std::int64_t verified = 0, elsewhere = 0, missing = 0;
   for (const Json& one : citations->get_array()) {
     const std::string status = TextAt(one, "status");
     verified += status == "verified" ? 1 : 0;
+    elsewhere += status == "elsewhere" ? 1 : 0;
     missing += status == "not_found" || status == "out_of_range" ? 1 : 0;
   }
-  return fmt::format("  citations: {} verified, {} not found", verified, missing);
+  return fmt::format("  citations: {} verified{}, {} not found", verified,
+                     elsewhere > 0 ? fmt::format(", {} elsewhere", elsewhere) : "", missing);
 }
 
 // Formats a finished run for a caller; `structured` is dossier.ask/1 without its answer.

@@ -19,7 +19,11 @@ std::optional<std::string> JudgeRead(std::string_view message, const ReadLimits&
   const auto call = ParseJson(message);
   const Json* input = call ? Find(*call, "tool_input") : nullptr;
   if (!input || TextAt(*call, "tool_name") != "Read") return std::nullopt;
-  if (Find(*input, "offset") || Find(*input, "limit")) return std::nullopt;
+  const auto given = [&](std::string_view key) {
+    const Json* value = Find(*input, key);
+    return value && !value->is_null();
+  };
+  if (given("offset") || given("limit")) return std::nullopt;
   std::string path = TextAt(*input, "file_path");
   if (path.empty()) return std::nullopt;
   if (path[0] != '/') path = TextAt(*call, "cwd") + "/" + path;

@@ -14,6 +14,7 @@
 #include "ask/run/prompts.h"
 #include "ask/run/run_log.h"
 #include "base/files/file.h"
+#include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "driver/caller.h"
 #include "model/schema/json_schema.h"
@@ -571,8 +572,10 @@ Result<Answered> Answers::Answer(ChatRequest request, const AnswerWatch& watch,
   };
   if (!opened_model && !name.empty() && !told(opened_model.error().code)) {
     // The cause is for the server's operator, not for its clients.
+    const auto names = ModelNames(cancel);
     return MakeError(ErrorCode::kConfig,
-                     "this server has no model {}; GET /v1/models lists those it has", name);
+                     "this server has no model {}{}; GET /v1/models lists those it has", name,
+                     names ? DidYouMean(name, *names) : "");
   }
   DOSSIER_ASSIGN_OR_RETURN(const app::OpenedModel* model, opened_model);
   const std::int64_t room = RoomOf(model->root, request);

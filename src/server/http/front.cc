@@ -132,9 +132,11 @@ void Call::SubmitTo(WorkQueue& queue, std::function<void()> work) {
 }
 
 void Call::FailBusy() {
-  Reply(429,
-        ErrorJson("too many requests are running and waiting", "rate_limit_error", nullptr,
-                  "server_busy"),
+  const bool ends = front_.work_.draining();
+  Reply(ends ? 503 : 429,
+        ends ? ErrorJson("the server ends", "server_error", nullptr, "server_ends")
+             : ErrorJson("too many requests are running and waiting", "rate_limit_error", nullptr,
+                         "server_busy"),
         {{"Retry-After", "5"}});
 }
 
@@ -307,6 +309,12 @@ void Front::Handle(std::shared_ptr<HttpExchange> exchange) {
                  {{"route", judged.found.route ? judged.found.route->pattern : "other"},
                   {"code", std::to_string(judged.refusal->status)}});
     return exchange->Reply(std::move(*judged.refusal));
+  }
+  const std::string_view coding = exchange->request().Header("content-encoding");
+  if (!coding.empty() && coding != "identity") {
+    return exchange->Reply(Refuse(exchange->request(), 415,
+                                  "Content-Encoding: bodies are taken as they are, not compressed",
+                                  "unsupported_encoding"));
   }
   const ServerKey& key = judged.key;
   if (key.per_minute && !requests_.Take(key.name, *key.per_minute, setting_.clock->Now())) {

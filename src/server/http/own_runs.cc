@@ -5,6 +5,7 @@
 
 #include "base/text/parse.h"
 #include "base/text/text.h"
+#include "server/http/openai_reply.h"
 #include "server/http/stored_runs.h"
 #include "server/run_table.h"
 #include "store/event_data.h"
@@ -135,9 +136,9 @@ class OwnRunsOf final : public StoredRuns {
         StatusOf(run) == "running" &&
         // A resumed run is known to both, as it was begun here, too.
         (again_.Cancel(run) || shared_.workspace.runs().Cancel(run, "cancelled by its caller"));
-    return OrderReply{
-        told ? 202 : 409,
-        {{"run", run}, {"status", told ? "cancelling" : "not running in this server"}}};
+    if (told) return OrderReply{202, {{"run", run}, {"status", "cancelling"}}};
+    return OrderReply{409, ErrorJson(fmt::format("run {} does not run in this server", run),
+                                     "invalid_request_error", nullptr, "not_running")};
   }
 
   Status TakeUp(const AgainWish& wish, const ServerKey& key, const Begun& begun) override {

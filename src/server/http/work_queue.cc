@@ -60,6 +60,11 @@ bool WorkQueue::Drain(Millis most) {
   return changed_.wait_for(lock, most, [this] { return running_ == 0 && waiting_.empty(); });
 }
 
+bool WorkQueue::draining() const {
+  const std::lock_guard lock(mutex_);
+  return draining_;
+}
+
 bool WorkQueue::IsFull() const {
   return draining_ || running_ + waiting_.size() >= limits_.running + limits_.waiting;
 }

@@ -37,6 +37,7 @@ class WorkQueue {
   bool Drain(Millis most);
 
   bool full() const;  // Submit would return false
+  bool draining() const;
   std::size_t running() const;
   std::size_t waiting() const;
 

@@ -295,7 +295,9 @@ void ClientConnection::Impl::Handle(const RpcMessage& message, std::shared_ptr<O
   const Method* method = FindMethod(message.method, era);
   if (!method) {
     std::vector<std::string_view> names;
-    for (const Method& known : kMethods) names.push_back(known.name);
+    for (const Method& known : kMethods) {
+      if (FindMethod(known.name, era)) names.push_back(known.name);
+    }
     const RpcError error{kMethodNotFound, fmt::format("there is no method {}{}", message.method,
                                                       DidYouMean(message.method, names))};
     return outlet->Answer(ErrorText(message.id, error), error.code);

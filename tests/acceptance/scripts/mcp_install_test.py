@@ -259,8 +259,8 @@ class Hook(harness.Case):
         image = self.write("large.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(400000))
         fifo = self.home / "fifo"
         os.mkfifo(fifo)
-        for path in (large, "large.ndjson"):
-            told = json.loads(self.hook(self.read(path)))["hookSpecificOutput"]
+        for message in (self.read(large), self.read("large.ndjson"), self.read(large, offset=None, limit=None)):
+            told = json.loads(self.hook(message))["hookSpecificOutput"]
             self.assertEqual((told["hookEventName"], told["permissionDecision"]), ("PreToolUse", "deny"))
             for part in (large, "age", '{"paths": [', "dossier ask -c", "offset"):
                 self.assertIn(part, told["permissionDecisionReason"])

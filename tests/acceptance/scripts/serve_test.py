@@ -559,6 +559,9 @@ class Chat(ServeCase):
         self.assertEqual(names, ["dossier", "dossier/scripted", "scripted"])
         self.assertEqual(client.ask("GET", "/v1/models/dossier/scripted")[1]["id"], "dossier/scripted")
         self.assertEqual(client.ask("GET", "/v1/models/other")[1]["error"]["code"], "model_not_found")
+        self.assertIn("did you mean scripted?", client.chat("x", model="scriptid")[1]["error"]["message"])
+        status, told, _ = client.ask("POST", "/v1/chat/completions", b"\x1f\x8b", Content_Encoding="gzip")
+        self.assertEqual((status, told["error"]["code"]), (415, "unsupported_encoding"))  # SRV-41
 
     def test_a_client_names_no_program_and_no_address(self):
         """SRV-50: what runs on this machine, or is spoken to, is for the start to name."""
@@ -938,7 +941,8 @@ class Runs(ServeCase):
                          list(range(1, run["events"] + 1)))
         self.assertEqual([json.loads(line) for line in export.splitlines()], self.events(begun["run"]))
         self.assertEqual(client.ask("GET", f"/api/v1/blobs/{'0' * 64}?run={begun['run']}")[0], 404)
-        self.assertEqual(client.ask("POST", f"/api/v1/runs/{begun['run']}/cancel")[0], 409)
+        status, told, _ = client.ask("POST", f"/api/v1/runs/{begun['run']}/cancel")
+        self.assertEqual((status, told["error"]["code"]), (409, "not_running"))  # SRV-43
         self.assertEqual(client.ask("DELETE", f"/api/v1/runs/{begun['run']}")[1]["deleted"], True)
         self.assertEqual(client.ask("GET", "/api/v1/runs/20200101-000000-000000")[0], 404)
 
