@@ -46,12 +46,12 @@ std::string RefusalIn(std::string_view line) {
       R"(((?i:rejected|needs[ _-]changes|not[ _-]approved|changes[ _-]requested)))"
       R"((?:[^A-Za-z0-9_]*$|\s*[^\sA-Za-z0-9_-]|\s+-)))"
       R"(|(?i:verdict|decision|approval|approved?)[^A-Za-z0-9:]*:[^A-Za-z0-9]*)"
-      R"((?i:(no|false|reject|rejected|refused|denied))\b))",
+      R"((?i:(reject|rejected|refused|denied)\b|(no|false)(?:[^A-Za-z0-9_]*$|\s*[.,;:!]|\s+-))))",
       re2::RE2::Latin1);
-  std::string capitals, word, no;
+  std::string capitals, word, refused, no;
   re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), kRefusal, &capitals, &word,
-                         &no);
-  return capitals + word + no;
+                         &refused, &no);
+  return capitals + word + refused + no;
 }
 
 // The verdict words found in a reviewer's output, before they are weighed.

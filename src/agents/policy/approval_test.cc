@@ -129,7 +129,7 @@ TEST(ReadVerdictTest, ARefusalWithAReasonBeatsTheToken) {  // FLT-110
         "**NEEDS_CHANGES**: tests", "- NEEDS_CHANGES: fix it", "2. NEEDS_CHANGES: fix it",
         "\xE2\x9D\x8C NEEDS_CHANGES", "NEEDS CHANGES", "NEEDS_CHANGES because of x", "rejected",
         "**Final verdict**: rejected.", "Rejected \xE2\x80\x94 it deletes data", "Verdict: no.",
-        "NOT APPROVED", "> REJECTED: it deletes data", R"({"verdict": "no"})",
+        "Verdict: rejected because it deletes data", "NOT APPROVED", "> REJECTED: it deletes data", R"({"verdict": "no"})",
         R"({"approved": false})", R"({"decision": "reject", "why": "x"})",
         R"({"result": "NEEDS_CHANGES: no test\nmore"})"}) {
     for (const std::string& out : {line + ("\n" + token), token + "\n" + line + "\n"}) {
@@ -142,6 +142,7 @@ TEST(ReadVerdictTest, ARefusalWithAReasonBeatsTheToken) {  // FLT-110
             Kind::kNeedsChanges);
   for (const char* talk : {"Rejected input is tested.", "It is not REJECTED by me.",
                            "No line needs changes.", "Approved: nothing is missing",
+                           "Approved: no further changes are needed", "Verdict: no objections",
                            R"({"approved": true, "needs_approval": false})"}) {
     EXPECT_EQ(ReadVerdict({.token = token, .exit_code = 0, .out = talk + ("\n" + token)}).kind,
               Kind::kApproved)
