@@ -123,7 +123,7 @@ TEST(NamedValuesTest, AnotherValueOfThePlaceAloneDoesNotSayIt) {  // FLT-36
   constexpr std::string_view kQuestion = "How many customers are from Oslo?";
   EXPECT_EQ(LeftOut(rows, kQuestion, "sum(r['city'] == 'Rome' for r in records)"), "Oslo");
   EXPECT_EQ(LeftOut(rows, kQuestion, "len(records)"), "Oslo");
-  for (const std::string& code :
+  for (const char* code :
        {"sum(r['city'] == 'Oslo' for r in records)", "sql(\"… where city = 'oslo'\")",
         "sum(r['city'] not in ('Rome', 'Kyiv') for r in records)",
         "sum(r['city'].startswith('Osl') for r in records)",
