@@ -135,6 +135,20 @@ TEST(NamedValuesTest, AnotherValueOfThePlaceAloneDoesNotSayIt) {  // FLT-36
   EXPECT_EQ(LeftOut(rows, "How many customers are there?", "len(records)"), "");
 }
 
+TEST(NamedValuesTest, OfLargeModelsOnlyWholeCellsAreAskedFor) {  // FLT-36
+  const auto left_out = [](std::string_view text, std::string_view question) {
+    return NamedValues({text}, {}, question)
+        .LeftOut({{std::string("len(records)")}}, {}, NamedValues::Look::kCells);
+  };
+  EXPECT_EQ(left_out("id,state\n" + Repeated({"1,open", "2,shipped", "3,lost"}, 20),
+                     "How many orders are open?"),
+            "open");
+  EXPECT_EQ(left_out(Repeated({"id,text", "17,some words that stand in a row"}, 40),
+                     "How many rows have an id above 9?"),
+            "");
+  EXPECT_EQ(left_out(Log(), "How often did a request run into a timeout?"), "");
+}
+
 TEST(NamedValuesTest, AValueOfAnotherDocumentIsNotThatOfTheNamedOne) {  // FLT-36
   const std::vector<TextDocument> files = {
       {"a_conf.py", "# service a\nTIMEOUT = 31\nNAME = 'alpha host'\nPORT = 8080\n", {}},
