@@ -3,8 +3,8 @@
     list(queries.note("SELECT sum(a) FROM records WHERE city = 'oslo'", [], seconds=0.01))
     queries.asked     # {Test("city", "==", "oslo"): Counter({"Oslo": 92, "Rome": 97})}
 
-Only forms that leave no doubt are read: of a query with one SELECT a column, as it is or in lower(),
-upper() or trim(), beside a constant or a parameter; an aggregate of a column or of a CAST of one.
+Of a query with one SELECT this reads: a column, as it is or in lower(), upper() or trim(), beside a
+constant or a parameter; an aggregate of a column or of a CAST of one.
 """
 
 import re
@@ -28,7 +28,6 @@ _TEST = re.compile(rf"""((?:\b(?:lower|upper|trim)\s*\(\s*)*){_COLUMN}((?:\s*\))
                    re.VERBOSE | re.IGNORECASE)
 _AGGREGATE = re.compile(rf"""\b(sum|total|avg|min|max)\s*\(\s*(?:distinct\s+)?(cast\s*\(\s*)?{_COLUMN}
     (?:\s+as\s+(int|integer|real|float|numeric)\s*\))?\s*\)""", re.VERBOSE | re.IGNORECASE)
-_MADE = {"lower": "lower", "upper": "upper", "trim": "strip"}
 _NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 _Column = namedtuple("_Column", "name written made")   # `made`: as in Test
@@ -66,7 +65,7 @@ class _Query:
     def tests(self) -> Iterator[tuple[_Column, str, tuple[Any, ...]]]:
         """A column, a sign of Test, and values."""
         for found in _TEST.finditer(self.masked):
-            made = tuple((_MADE[name.lower()],) for name in reversed(re.findall(r"\w+", found[1])))
+            made = tuple((name.lower().replace("trim", "strip"),) for name in reversed(re.findall(r"\w+", found[1])))
             column = _column(found[2], made)
             place = found.span(5 if found[5] else 6 if found[6] else 7)
             values = tuple(self._value(*item.span()) for item in re.compile(_VALUE).finditer(self.masked, *place))
@@ -101,13 +100,10 @@ def without_limit(query: str) -> str:
 
 
 class Queries:
-    """Of one block; forget() before the next."""
+    """Of one block."""
 
     def __init__(self, run: Callable[[str, list[Any]], list[dict[str, Any]]]) -> None:
         self._run = run
-        self.forget()
-
-    def forget(self) -> None:
         self.asked: dict[Test, Counter] = {}
 
     def note(self, query: str, params: Sequence[Any], seconds: float) -> Iterator[str]:

@@ -214,7 +214,7 @@ class Session:
         result["touches_data"], result["typed"] = self._evidence.judge(parsed)
         result["searched"] = searched_texts(parsed)
         result["days"] = days_of(parsed, self._evidence.fixed)
-        self._queries.forget()
+        self._queries = Queries(run)
         self._world.answers.begin_block(sets_answer_items(parsed))
         try:
             self._running = True

@@ -85,7 +85,8 @@ std::string CallLoop::ValueLeftOut(std::string_view answer) {
   }
   std::vector<std::string> seen = evidence_.shown();
   seen.emplace_back(answer);
-  return named_values_->LeftOut(evidence_.attempt_code(), seen);
+  const auto look = large ? NamedValues::Look::kCells : NamedValues::Look::kEverywhere;
+  return named_values_->LeftOut(evidence_.attempt_code(), seen, look);
 }
 
 // Returns why the answer seems to come from another document than one that the question names: it

@@ -112,11 +112,10 @@ void Evidence::AddRaised(const sandbox::BlockResult& result, std::string_view se
 
 void Evidence::NoteAsked(std::string_view reply) {
   constexpr std::string_view kMark = "ASKED:", kSays = "IT SAYS:";
-  constexpr std::size_t kLeastQuoted = 16;  // bytes of such a line
   const std::string question = ToLowerAscii(Unquoted(question_));
   for (std::string_view line : Split(reply, '\n')) {
     line = Unquoted(line);
-    if (line.starts_with(kSays) && line.size() > kLeastQuoted) {
+    if (line.starts_with(kSays) && line.size() > 2 * kSays.size()) {
       says_ = Folded(Unquoted(line.substr(kSays.size())));
     }
     if (!line.starts_with(kMark)) continue;

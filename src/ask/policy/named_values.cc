@@ -155,8 +155,9 @@ NamedValues::NamedValues(std::vector<std::string_view> texts,
   for (const auto& [hash, counted] : wanted) {
     const auto with = static_cast<double>(counted.lines);
     if (counted.lines < kFewestLines || with > kMostLines * static_cast<double>(lines)) continue;
-    const auto usual =
-        std::ranges::max_element(counted.at, {}, [](const auto& entry) { return entry.second; });
+    const auto usual = std::ranges::max_element(counted.at, {}, [](const auto& entry) {
+      return std::pair(entry.second, entry.first % 2);
+    });
     if (static_cast<double>(usual->second) < kNearlyAll * with) continue;
     values_.push_back({.word = counted.word, .hash = hash, .place = usual->first});
   }
@@ -247,7 +248,7 @@ std::string FromOtherDocument(std::string_view answer, std::string_view question
 }
 
 std::string NamedValues::LeftOut(std::span<const std::string> code,
-                                 std::span<const std::string> seen) const {
+                                 std::span<const std::string> seen, Look look) const {
   if (values_.empty()) return {};
   std::string constants;
   for (const std::string& block : code) constants += ConstantsOf(block);
@@ -260,6 +261,7 @@ std::string NamedValues::LeftOut(std::span<const std::string> code,
     });
   };
   for (const Value& value : values_) {
+    if (look == Look::kCells && value.place % 2 == 0) continue;
     if (said.contains(value.hash) || shown.contains(value.hash) || begins(value)) continue;
     if (!IsExpressed(value, said)) return value.word;
   }

@@ -43,8 +43,10 @@ class NamedValues {
   // Returns the first value of the question that `code` ignores; empty if there is none. A value is
   // not ignored if it is in a text constant of the code or in one of `seen` (outputs, the answer),
   // if the code expresses it by all other values of the same place ("open" for "not shipped"), or if
-  // nearly all rows that the code's other constants select have it.
-  std::string LeftOut(std::span<const std::string> code, std::span<const std::string> seen) const;
+  // nearly all rows that the code's other constants select have it. kCells: only whole cells.
+  enum class Look { kEverywhere, kCells };
+  std::string LeftOut(std::span<const std::string> code, std::span<const std::string> seen,
+                      Look look = Look::kEverywhere) const;
 
   std::vector<std::string> words() const;  // the values, as written in the question
 
@@ -53,7 +55,7 @@ class NamedValues {
   struct Value {
     std::string word;
     std::uint64_t hash = 0;
-    std::uint64_t place = 0;  // position in its rows
+    std::uint64_t place = 0;  // position in its rows; odd: of a whole cell
   };
   bool IsExpressed(const Value& value, const Hashes& constants) const;
 

@@ -123,7 +123,7 @@ TEST(NamedValuesTest, AnotherValueOfThePlaceAloneDoesNotSayIt) {  // FLT-36
   constexpr std::string_view kQuestion = "How many customers are from Oslo?";
   EXPECT_EQ(LeftOut(rows, kQuestion, "sum(r['city'] == 'Rome' for r in records)"), "Oslo");
   EXPECT_EQ(LeftOut(rows, kQuestion, "len(records)"), "Oslo");
-  for (const std::string& code :
+  for (const char* code :
        {"sum(r['city'] == 'Oslo' for r in records)", "sql(\"… where city = 'oslo'\")",
         "sum(r['city'] not in ('Rome', 'Kyiv') for r in records)",
         "sum(r['city'].startswith('Osl') for r in records)",
@@ -133,6 +133,20 @@ TEST(NamedValuesTest, AnotherValueOfThePlaceAloneDoesNotSayIt) {  // FLT-36
   EXPECT_EQ(LeftOut(rows, kQuestion, "Counter(r['city'] for r in records)", {"Oslo 20, Rome 20"}),
             "");
   EXPECT_EQ(LeftOut(rows, "How many customers are there?", "len(records)"), "");
+}
+
+TEST(NamedValuesTest, OfLargeModelsOnlyWholeCellsAreAskedFor) {  // FLT-36
+  const auto left_out = [](std::string_view text, std::string_view question) {
+    return NamedValues({text}, {}, question)
+        .LeftOut({{std::string("len(records)")}}, {}, NamedValues::Look::kCells);
+  };
+  EXPECT_EQ(left_out("id,state\n" + Repeated({"1,open", "2,shipped", "3,lost"}, 20),
+                     "How many orders are open?"),
+            "open");
+  EXPECT_EQ(left_out(Repeated({"id,text", "17,some words that stand in a row"}, 40),
+                     "How many rows have an id above 9?"),
+            "");
+  EXPECT_EQ(left_out(Log(), "How often did a request run into a timeout?"), "");
 }
 
 TEST(NamedValuesTest, AValueOfAnotherDocumentIsNotThatOfTheNamedOne) {  // FLT-36
