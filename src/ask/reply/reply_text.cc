@@ -139,12 +139,12 @@ std::size_t EndTokenAt(std::string_view text) {
 bool IsInCode(std::string_view text, std::size_t behind, const std::vector<Range>& fenced) {
   const std::size_t next = text.find_first_not_of(" \t", behind);
   if (next == text.npos || text[next] == '\n' || text[next] == '\r') return false;
-  return std::ranges::any_of(
-      fenced, [behind](const Range& one) { return one.begin < behind && behind < one.end; });
+  const auto after = std::ranges::upper_bound(fenced, behind, {}, &Range::begin);
+  return after != fenced.begin() && behind < std::prev(after)->end;
 }
 
 std::string WithoutEndTokens(std::string_view raw) {
-  const std::vector<Range> fenced = FencedRanges(raw);
+  std::optional<std::vector<Range>> fenced;  // found when the first token is
   std::string text;
   text.reserve(raw.size());
   for (std::size_t at = 0; at < raw.size();) {
@@ -152,7 +152,8 @@ std::string WithoutEndTokens(std::string_view raw) {
     text += raw.substr(at, next - at);
     const std::size_t length = EndTokenAt(raw.substr(next));
     const bool quoted = next > 0 && (raw[next - 1] == '"' || raw[next - 1] == '\'');
-    const bool stays = length == 0 || quoted || IsInCode(raw, next + length, fenced);
+    if (length > 0 && !fenced) fenced = FencedRanges(raw);
+    const bool stays = length == 0 || quoted || IsInCode(raw, next + length, *fenced);
     if (next < raw.size() && stays) text += raw[next];
     at = next + (stays ? 1 : length);
   }

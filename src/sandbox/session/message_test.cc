@@ -248,7 +248,7 @@ TEST(FrameTest, EachBrokenHeaderIsRefusedForEver) {  // SBX-92
     std::string_view message;
   };
   constexpr Case kCases[] = {{4, 2, "version 2"},      {5, 0, "frame type 0"},
-                             {5, 25, "frame type 25"}, {6, 4, "flags 0x4"},
+                             {5, 26, "frame type 26"}, {6, 4, "flags 0x4"},
                              {7, 1, "flags 0x100"},    {2, 0x11, "the limit is 1048576"}};
   for (const Case& c : kCases) {
     std::string bytes = Encoded(Header(6, 2, 0), "");
