@@ -157,8 +157,8 @@ TEST_F(TreeTest, PartsThatDoNotFitAreLeftOutWhole) {  // REC-75
   for (int columns = 199; columns > 1; --columns) {
     const std::set<std::string> some = at(columns);
     EXPECT_TRUE(std::ranges::includes(all, some)) << columns;
-    if (columns >= 60) EXPECT_TRUE(some.contains("$1.2500")) << columns;
-    if (columns >= 20) EXPECT_TRUE(some.contains("seconds")) << columns;
+    EXPECT_TRUE(columns < 60 || some.contains("$1.2500")) << columns;
+    EXPECT_TRUE(columns < 20 || some.contains("seconds")) << columns;
   }
 }
 
@@ -169,7 +169,8 @@ TEST_F(TreeTest, AFrameIsLowerThanTheWindow) {  // REC-75
     for (int i = 1; i <= 40; ++i) Send(Started(i, 0, fmt::format("0.c{}", i)));
     const std::vector<std::string> screen = Now();
     EXPECT_EQ(screen.size(), static_cast<std::size_t>(std::clamp(rows - 1, 1, 10))) << rows;
-    if (rows >= 3) EXPECT_EQ(screen.back(), fmt::format("  … and {} more", 42 - screen.size()));
+    const std::string more = fmt::format("  … and {} more", 42 - screen.size());
+    EXPECT_TRUE(rows < 3 || screen.back() == more) << rows;
   }
 }
 

@@ -48,6 +48,17 @@ class StdinTest(harness.Case):
         self.assertEqual(self.runs(), [])
 
 
+class SandboxFolderTest(harness.Case):
+    def test_a_relative_folder_means_what_it_means_outside(self):  # FLT-52
+        self.home.chmod(0o755)  # the worker is no root
+        (self.home / "given").mkdir()
+        text = self.write("given/note.txt", "42\n")
+        code = self.write("code.py", f"print(open({text!r}).read())")
+        for folder in ("given", "./given/", "../" + self.home.name, f"{self.home}/given/"):
+            status, out, err = self.run_to_end("sandbox", "run", "--sandbox-read", folder, code)
+            self.assertEqual((status, out.strip()), (0, "42"), f"{folder}: {err}")
+
+
 class LibrariesTest(harness.Case):
     def test_the_quick_commands_load_no_heavy_library(self):  # CON-8, section 7
         (self.home / "conversations").mkdir()

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """The live view of `ask` in a real terminal emulator, tmux: REC-75, and REC-78's question beside it."""
 
-import json
 import re
 import shlex
 import subprocess
@@ -32,11 +31,12 @@ class LiveViewTest(harness.Case):
                 "--max-depth", "2", "--concurrency", "8", "--context-text", "abc", *words, "Which?"]
         self.addCleanup(lambda: subprocess.run(["tmux", "-L", self.home.name, "kill-server"], env=self.env,
                                                capture_output=True, check=False))
-        self.tmux("new-session", "-d", "-s", "view", "-x", str(columns), "-y", str(rows),
+        self.view = f"view{columns}x{rows}"
+        self.tmux("new-session", "-d", "-s", self.view, "-x", str(columns), "-y", str(rows),
                   f"env TERM=screen-256color {shlex.join(line)}; echo ended; read line")
 
     def screen(self, *options: str) -> list[str]:
-        return self.tmux("capture-pane", "-p", *options, "-t", "view").rstrip("\n").split("\n")
+        return self.tmux("capture-pane", "-p", *options, "-t", self.view).rstrip("\n").split("\n")
 
     def wait_for(self, seen, limit: float = 90) -> list[str]:
         """The first screen that `seen` is true of."""
@@ -69,7 +69,6 @@ class LiveViewTest(harness.Case):
                     self.assertTrue(whole.fullmatch(part), part)
                 self.assertLessEqual(len([line for line in screen if line.startswith("  0.c")]), 8)
                 self.wait_for(lambda screen: "ended" in screen)
-                self.tmux("kill-server")
 
     def test_a_low_window_holds_no_copies(self):
         self.show(80, 6, TREE)
@@ -80,13 +79,13 @@ class LiveViewTest(harness.Case):
     def test_a_window_made_narrower_holds_no_remains(self):
         self.show(120, 24, TREE)
         self.wait_for(lambda screen: sum(len(line) > 45 for line in screen) > 4)
-        self.tmux("resize-window", "-t", "view", "-x", "40")
+        self.tmux("resize-window", "-t", self.view, "-x", "40")
         self.wait_for(lambda screen: "ended" in screen)
         screen = self.screen()  # the terminal itself has put rows into its history
         self.assertEqual([line for line in screen if re.search(r"turn \d+/|0\.c\d", line)], [], "\n".join(screen))
 
     def test_a_question_about_money_stays_in_sight(self):  # REC-78
-        self.show(100, 24, TREE, "--confirm-above", "10")
+        self.show(160, 24, TREE, "--confirm-above", "10")  # the question takes one line
         questions = set()
         while True:
             screen = self.wait_for(lambda screen: "ended" in screen or any(
@@ -98,9 +97,9 @@ class LiveViewTest(harness.Case):
                 self.assertTrue(self.screen()[-1].endswith("[y/N]"), "\n".join(self.screen()))
             questions.add(self.screen()[-1])
             self.assertTrue(self.screen()[-1].startswith("The run comes to "), self.screen()[-1])
-            self.tmux("send-keys", "-t", "view", "y", "Enter")
+            self.tmux("send-keys", "-t", self.view, "y", "Enter")
         self.assertGreaterEqual(len(questions), 3, questions)
-        self.assertEqual(json.loads(self.run_to_end("runs", "show", "last", "--json")[1])["status"], "final")
+        self.assertEqual(self.runs()[0]["status"], "final")
 
 
 if __name__ == "__main__":
