@@ -1,7 +1,6 @@
 #include "app/memory_setup.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>
@@ -30,14 +29,12 @@ Status CheckProjectStore(const config::Config& config, const std::string& path) 
     DOSSIER_RETURN_IF_ERROR(CheckOwnPath(state, PathKind::kFolder));
     DOSSIER_RETURN_IF_ERROR(CheckOwnPath(path.substr(0, path.rfind('/')), PathKind::kFolder));
     DOSSIER_RETURN_IF_ERROR(CheckOwnPath(memory::CallLogPath(path), PathKind::kFile));
-    return CheckOwnPath(path, PathKind::kFile);
+    for (const char* ending : {"", "-journal", "-wal", "-shm"}) {
+      DOSSIER_RETURN_IF_ERROR(CheckOwnPath(path + ending, PathKind::kFile));
+    }
+    return {};
   }
   return {};
-}
-
-bool IsFolder(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_directory(path, error);
 }
 
 }  // namespace

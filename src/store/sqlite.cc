@@ -183,6 +183,8 @@ Result<Database> Database::Open(const std::string& path, const OpenOptions& opti
     if (system_errno != 0) return MakeErrnoError(system_errno, path);
     return MakeError(ErrorCode::kIo, "{}: {}", path, sqlite3_errmsg(raw));
   }
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   db.busy_wait_.reset(std::make_unique<BusyWait>(BusyWait{.limit = options.busy_wait}).release());
   sqlite3_busy_handler(raw, OnBusy, db.busy_wait_.get());
   return db;

@@ -111,7 +111,8 @@ class Database {
     Millis busy_wait = kBusyWait;
   };
 
-  // Opens or makes the file; reads nothing yet.
+  // Opens or makes the file; reads nothing yet. Views and triggers of the file are not used: those
+  // of a foreign file could work for ever.
   static Result<Database> Open(const std::string& path, const OpenOptions& options);
   static Result<Database> Open(const std::string& path) { return Open(path, OpenOptions()); }
 

@@ -399,10 +399,11 @@ Result<AttemptEnd> Attempt::Judge(Patch patch) {
 
 AttemptEnd Attempt::Refused(const std::vector<Violation>& violations, Patch patch) {
   result_.violations = violations;
-  AttemptEnd end =
-      EndWith(TaskStatus::kPolicyViolation,
-              fmt::format("rule {}{}{}", violations.front().rule,
-                          violations.front().path.empty() ? "" : ": ", violations.front().path));
+  const Violation& first = violations.front();
+  AttemptEnd end = EndWith(
+      TaskStatus::kPolicyViolation,
+      fmt::format("rule {}{}{}", first.rule, first.path.empty() ? "" : ": ", first.path));
+  if (first.rule == "secret") end.reason += ", " + first.value;  // its line, never the secret
   if (violations.size() > 1) end.reason += fmt::format(", and {} more", violations.size() - 1);
   end.next = Next::kRetry;
   end.feedback = ViolationsText(violations);

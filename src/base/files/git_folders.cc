@@ -73,8 +73,8 @@ std::optional<GitFolders> At(const std::string& root) {
 
 // Files that git opens by fixed names.
 constexpr const char* kOfWorkTree[] = {".gitattributes", ".gitignore", ".gitmodules", ".mailmap"};
-constexpr const char* kOfGit[] = {"HEAD", "index", "config.worktree", "commondir",
-                                  "info/sparse-checkout"};
+constexpr const char* kOfGit[] = {"HEAD",      "index",    "config.worktree",
+                                  "commondir", "logs/HEAD", "info/sparse-checkout"};
 constexpr const char* kOfCommon[] = {"config",       "packed-refs",         "shallow",
                                      "info/exclude", "info/attributes",     "info/grafts",
                                      "HEAD",         "reftable/tables.list"};
@@ -164,6 +164,7 @@ Status CheckGitFiles(const GitFolders& folders) {
       DOSSIER_RETURN_IF_ERROR(CheckStays(fmt::format("{}/{}", folder, name), folders.common));
     }
     DOSSIER_RETURN_IF_ERROR(CheckFilesBelow(folder + "/refs", folders.common));
+    DOSSIER_RETURN_IF_ERROR(CheckFilesBelow(folder + "/logs/refs"));
     if (folders.git == folders.common) break;
   }
   return CheckObjects(folders.common + "/objects");

@@ -29,9 +29,9 @@ std::optional<GitFolders> FindGitFolders(const std::string& folder);
 std::optional<GitFolders> GitFoldersAt(const std::string& git);
 
 // Checks that git can be called there: git opens the files it finds, and waits for ever if one is a
-// pipe or a device. Checks the settings, the index, references, packs, borrowed objects, and the
-// files of the root that git reads, but not single objects. A reference must not be a link out of
-// the repository. Errors: kRefused, naming the file.
+// pipe or a device. Checks the settings, the index, references and their logs, packs, borrowed
+// objects, and the files of the root that git reads, but not single objects. A reference must not
+// be a link out of the repository. Errors: kRefused, naming the file.
 Status CheckGitFiles(const GitFolders& folders);
 // The same for one path: a missing path, a folder and /dev/null pass.
 Status CheckGitFile(const std::string& path);

@@ -10,6 +10,7 @@
 
 #include "base/files/file.h"
 #include "base/files/glob.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
 
 namespace dossier {
@@ -18,6 +19,8 @@ namespace {
 // Names that programs give to files with only secrets.
 constexpr std::string_view kSecret[] = {".env",
                                         ".env.*",
+                                        "*.env",
+                                        ".envrc",
                                         "*.pem",
                                         "*.key",
                                         "*.p12",
@@ -48,11 +51,15 @@ constexpr std::string_view kSecret[] = {".env",
                                         "*.gpg",
                                         "*.ovpn",
                                         ".vault_pass",
+                                        ".vault-token",
                                         "terraform.tfstate",
                                         "*.tfvars"};
 // Similar names of files that are meant to be read.
 constexpr std::string_view kHarmless[] = {".env.example", ".env.sample", ".env.template",
-                                          ".env.dist", ".env.defaults"};
+                                          ".env.dist", ".env.defaults", "example.env",
+                                          "sample.env",   "template.env"};
+// A name that means nothing without its folder.
+constexpr std::string_view kDockerLogins = ".docker/config.json";
 
 // The beginnings of key files.
 constexpr std::string_view kKeyLines[] = {"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY",
@@ -100,6 +107,15 @@ std::string_view NextLine(std::string_view* text) {
   return "";
 }
 
+// "*.[pP][eE][mM]": git compares attributes with case.
+std::string EitherCase(std::string_view pattern) {
+  std::string out;
+  for (const char c : pattern) {
+    out += IsLetter(c) ? fmt::format("[{}{}]", c, static_cast<char>(c ^ ' ')) : std::string(1, c);
+  }
+  return out;
+}
+
 constexpr std::size_t kBeginning = 4096;   // bytes that are searched for a key
 constexpr std::size_t kLongest = 1 << 20;  // bytes of cluster settings
 
@@ -122,7 +138,15 @@ bool HasSecretName(std::string_view path) {
   static const std::vector<Glob> kSecretGlobs = GlobsOf(kSecret),
                                  kHarmlessGlobs = GlobsOf(kHarmless);
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  return MatchesOne(kSecretGlobs, name) && !MatchesOne(kHarmlessGlobs, name);
+  return (MatchesOne(kSecretGlobs, name) && !MatchesOne(kHarmlessGlobs, name)) ||
+         ("/" + ToLowerAscii(path)).ends_with(fmt::format("/{}", kDockerLogins));
+}
+
+std::string SecretAttributes(std::string_view secret, std::string_view harmless) {
+  std::string out;
+  for (const auto name : kSecret) out += fmt::format("{} {}\n", EitherCase(name), secret);
+  for (const auto name : kHarmless) out += fmt::format("{} {}\n", EitherCase(name), harmless);
+  return out + fmt::format("**/{} {}\n", EitherCase(kDockerLogins), secret);
 }
 
 bool IsSecretText(std::string_view text) {

@@ -26,6 +26,10 @@ namespace dossier {
 // Judges by the last name of `path`: ".env", "id_rsa", "*.pem"; not ".env.example".
 bool HasSecretName(std::string_view path);
 
+// The same rule as lines of a .gitattributes file, which give secret names the attribute `secret`
+// and their exceptions `harmless`.
+std::string SecretAttributes(std::string_view secret, std::string_view harmless);
+
 // Judges by content. `text`: all of a file, or its first 4 KiB, which show a key.
 bool IsSecretText(std::string_view text);
 

@@ -17,12 +17,22 @@ using ::testing::ElementsAre;
 TEST(SecretFilesTest, NamesThatProgramsGiveToSecrets) {  // FLT-134
   for (const char* name : {".env", "a/.env.local", "deploy.pem", "id_ed25519", "x/.aws/credentials",
                            ".claude/.credentials.json", "secrets.yaml", "prod.tfvars", "Id_Rsa",
-                           "ENV/.ENV", "Server.PEM"}) {
+                           "ENV/.ENV", "Server.PEM", ".envrc", "Prod.env", "x/.vault-token",
+                           "x/.docker/config.json", ".Docker/Config.json"}) {
     EXPECT_TRUE(HasSecretName(name)) << name;
   }
   for (const char* name : {".env.example", "env", "id_rsa.pub", "notes.txt", "keyboard.cc",
-                           "secrets/readme.md", "pem"}) {
+                           "secrets/readme.md", "pem", "config.json", "docker/config.json",
+                           "x.docker/config.json", "example.env"}) {
     EXPECT_FALSE(HasSecretName(name)) << name;
+  }
+}
+
+TEST(SecretFilesTest, TheNamesAreAttributesOfGit) {
+  const std::string lines = SecretAttributes("-diff", "!diff");
+  for (const char* line : {"\n.[eE][nN][vV] -diff\n", "\n*.[pP][eE][mM] -diff\n",
+                           ".[eE][nN][vV].[sS][aA][mM][pP][lL][eE] !diff\n"}) {
+    EXPECT_NE(("\n" + lines).find(line), std::string::npos) << line << lines;
   }
 }
 

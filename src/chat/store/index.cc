@@ -4,10 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <unordered_map>
 
+#include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 #include "chat/context/plan.h"
@@ -43,8 +42,7 @@ bool Matches(const Known& known, const FileEntry& file) {
 
 // Each folder has its own index.
 std::string PathFor(const std::string& folder, const std::string& cache_folder) {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(folder.c_str(), nullptr), std::free);
-  const std::string name = real ? std::string(real.get()) : folder;
+  const std::string real = Canonical(folder), &name = real.empty() ? folder : real;
   return fmt::format("{}/conversations/{}.db", cache_folder, Sha256Hex(name).substr(0, 16));
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/hash.h"
+#include "base/text/redact.h"
 #include "base/text/text.h"
 #include "sandbox/commands/usage_rule.h"
 #include "sandbox/jail/jail.h"
@@ -111,6 +112,8 @@ Result<ToolOutput> CommandTool::Run(const Judged& judged, const CancelToken& can
   DOSSIER_ASSIGN_OR_RETURN(sandbox::JailSpec spec,
                            sandbox::JailForCommand(policy_, jail_, environment_));
   spec.limits.wall = options_.timeout;
+  sandbox::Argv argv = judged.argv;
+  sandbox::PassOverHidden(spec, jail_, &argv);
   sandbox::Io io;
   io.cancel = cancel;
   sources::CommandText text({.cap = options_.max_output});
@@ -124,13 +127,13 @@ Result<ToolOutput> CommandTool::Run(const Judged& judged, const CancelToken& can
     hash.Update(bytes);
     out.bytes += bytes.size();
   };
-  DOSSIER_ASSIGN_OR_RETURN(const sandbox::Exit exit, sandbox::RunJailed(spec, judged.argv, io));
+  DOSSIER_ASSIGN_OR_RETURN(const sandbox::Exit exit, sandbox::RunJailed(spec, argv, io));
   if (exit.cancelled()) return MakeError(ErrorCode::kCancelled, "interrupted");
   out.status = exit.shell_status();
   out.sha256 = hash.Hex();
   sources::CommandText::Kept kept = std::move(text).Finish(judged.asked.front());
   out.text = fmt::format("{}\n{}", StatusLine(exit, options_.timeout),
-                         kept.text.empty() ? "(no output)" : kept.text);
+                         kept.text.empty() ? "(no output)" : Redact(kept.text));
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/chat/chat_setup.h"
 
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,13 +51,13 @@ constexpr std::size_t kMaxFolderShown = 200;  // characters
 
 std::string HomeFolder() {
   const char* home = std::getenv("HOME");
-  std::error_code error;
-  return home ? std::filesystem::canonical(home, error).string() : std::string();
+  return home ? Canonical(home) : std::string();
 }
 
+// The account's home counts, too: HOME may be unset, or name another folder.
 bool HoldsHome(const std::string& folder) {
-  const std::string home = HomeFolder();
-  return !home.empty() && (home == folder || home.starts_with(folder == "/" ? "/" : folder + "/"));
+  const passwd* account = getpwuid(getuid());
+  return IsBelow(HomeFolder(), folder) || (account && IsBelow(Canonical(account->pw_dir), folder));
 }
 
 // Returns the repository that contains `given`, else the folder itself, also if the home is a

@@ -315,6 +315,9 @@ Status CheckScorer(const RawQuestion& raw, const AskedTask& asked) {
     return MakeError(ErrorCode::kConfig, "{}: scorer `command` needs `command: [PROGRAM, …]`",
                      raw.place);
   }
+  if (scorer != "command" && raw.Find("command") != nullptr) {
+    return MakeError(ErrorCode::kConfig, "{}: `command:` needs `scorer: command`", raw.place);
+  }
   if (scorer == "judge" && raw.Find("rubric") == nullptr && !asked.has_gold()) {
     return MakeError(ErrorCode::kConfig, "{}: scorer `judge` needs a `rubric:` or a `gold:`",
                      raw.place);

@@ -45,6 +45,15 @@ TEST(QuestionsTest, QuestionsOverTheSameFilesShareAWindow) {  // EVL-70
             (std::vector<std::string>{"context-1", "context-2", "context-1", "context-3"}));
 }
 
+TEST(QuestionsTest, AProgramWithoutItsScorerIsRefused) {
+  const auto load = [&](std::string_view more) {
+    return ParseQuestions(fmt::format("- {{question: 1, gold: a, command: [x]{}}}\n", more),
+                          QuestionsForm::kYaml, "q.yml", "/", {});
+  };
+  EXPECT_THAT(load(""), FailsWith(ErrorCode::kConfig, "needs `scorer: command`"));
+  EXPECT_THAT(load(", scorer: exact"), FailsWith(ErrorCode::kConfig, "needs `scorer: command`"));
+}
+
 TEST(QuestionsTest, AnEmptyGoldIsRefusedWithItsPlace) {  // EVL-51
   const auto folder = TempFolder::Make();
   ASSERT_TRUE(WriteFileAtomic(folder->path() + "/a.txt", "text\n"));

@@ -116,6 +116,21 @@ Status CheckVersion(Database& db, const std::string& path) {
   return {};
 }
 
+// Views, foreign virtual tables and generated columns could produce rows without end or values of
+// any size. What SQLite has parsed counts: a forged row of its schema may claim to be a table.
+Status RefuseMadeRows(Database& db, const std::string& path) {
+  DOSSIER_ASSIGN_OR_RETURN(
+      Statement query,
+      db.Prepare("SELECT t.name FROM pragma_table_list t WHERE t.type = 'view' OR "
+                 "(t.type = 'virtual' AND t.name <> 'search') OR EXISTS "
+                 "(SELECT 1 FROM pragma_table_xinfo(t.name) WHERE hidden IN (2, 3))"));
+  DOSSIER_ASSIGN_OR_RETURN(const bool found, query.Step());
+  if (!found) return {};
+  return MakeError(ErrorCode::kRefused,
+                   "{} is no memory store: its {} computes its rows instead of storing them", path,
+                   query.View(0));
+}
+
 Result<Found> Look(Database& db, const std::string& path) {
   // One statement gives one view of the file: another process may be creating the tables now.
   DOSSIER_ASSIGN_OR_RETURN(Statement query,
@@ -130,6 +145,7 @@ Result<Found> Look(Database& db, const std::string& path) {
     return MakeError(ErrorCode::kDamaged, "{} is a database of another program, no memory store",
                      path);
   }
+  DOSSIER_RETURN_IF_ERROR(RefuseMadeRows(db, path));
   DOSSIER_RETURN_IF_ERROR(CheckVersion(db, path));
   return Found::kStore;
 }

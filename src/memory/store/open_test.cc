@@ -42,6 +42,17 @@ TEST(OpenTest, AStoreThatIsNoneOfOursIsRefusedAndUntouched) {  // defect list, s
       {"meta dropped", "DROP TABLE meta", ErrorCode::kDamaged, "no such table: meta"},
       {"foreign", "PRAGMA application_id = 7", ErrorCode::kDamaged, "another program"},
       {"bytes", "", ErrorCode::kDamaged, "not a database"},
+      {"rows without end",
+       "DROP TABLE tags; CREATE VIEW tags(record_id, position, tag) AS WITH RECURSIVE n(x) AS "
+       "(SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x, x, x FROM n",
+       ErrorCode::kRefused, "its tags computes its rows"},
+      {"a version without end",
+       "DROP TABLE meta; CREATE VIEW meta(key, value) AS WITH RECURSIVE n(x) AS "
+       "(SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT 'k', x FROM n",
+       ErrorCode::kRefused, "its meta computes its rows"},
+      {"a computed column",
+       "ALTER TABLE core ADD COLUMN big TEXT AS (hex(zeroblob(100000000)))", ErrorCode::kRefused,
+       "its core computes its rows"},
   };
   for (const Case& c : kCases) {
     TestStore store;
@@ -79,6 +90,20 @@ TEST(OpenTest, AStoreWithoutAnIndexIsScannedOrRefusedAsAsked) {
   EXPECT_THAT(store->warnings(), ElementsAre());
   ASSERT_THAT(store->Check(CheckMode::kRebuildIndex), Succeeds());
   EXPECT_THAT(Store::Open({.path = store.path(), .use_fts = UseFts::kOn}), Succeeds());
+}
+
+TEST(OpenTest, ATriggerWithoutEndDoesNotRun) {
+  TestStore store;
+  store.Close();
+  {
+    auto db = store::Database::Open(store.path());
+    ASSERT_THAT(db->Execute("CREATE TRIGGER t AFTER INSERT ON core BEGIN SELECT count(*) FROM "
+                            "(WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
+                            "SELECT x FROM n); END"),
+                Succeeds());
+  }
+  store.Reopen();
+  EXPECT_THAT(store.Set("a", "1"), Succeeds());
 }
 
 TEST(OpenTest, AnIndexOfOtherRulesIsMadeAnew) {

@@ -4,14 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <climits>
-#include <cstdlib>
 #include <memory>
 
 #include "base/files/file.h"
 #include "base/files/git_folders.h"
 #include "base/files/secret_files.h"
 #include "base/process/git_call.h"
+#include "base/text/redact.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -26,47 +25,99 @@ std::string_view BaseName(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-// Resolves all symbolic links; empty if the path does not exist.
-std::string RealPath(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
-                                                         &std::free);
-  return real ? std::string(real.get()) : std::string();
-}
-
-bool IsProgram(const std::string& path) {
-  struct stat info;
-  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
-}
-
 std::string StartOf(const CommandJail& jail) {
   return jail.folder.empty() ? jail.root : jail.folder;
 }
 
 std::string FindCommand(const std::string& name, const CommandJail& jail) {
-  if (name.find('/') != std::string::npos) {
-    const std::string path = name.front() == '/' ? name : StartOf(jail) + "/" + name;
-    return IsProgram(path) ? path : std::string();
-  }
+  if (name.front() == '/') return FindProgram(name).value_or("");
+  if (name.find('/') != name.npos) return FindProgram(StartOf(jail) + "/" + name).value_or("");
   for (const std::string_view folder : Split(kCommandPath, ':')) {
-    std::string path = fmt::format("{}/{}", folder, name);
-    if (IsProgram(path)) return path;
+    if (auto found = FindProgram(fmt::format("{}/{}", folder, name))) return *found;
   }
   return {};
 }
 
-// Mounts over each one a device that no mount of the jail lets anybody open.
-Status HideSecrets(const Policy& policy, const CommandJail& jail, JailSpec* spec) {
+constexpr std::string_view kMask = "/dev/null";
+constexpr std::size_t kMostSettings = 1 << 20;  // bytes of a file of git's settings
+
+// The real paths of the secret files that the user lets the model see.
+std::vector<std::string> NamedSecrets(const Policy& policy, const CommandJail& jail) {
   std::vector<std::string> named;
   for (const std::string& path : policy.secret_files) {
-    named.push_back(RealPath(path.starts_with('/') ? path : fmt::format("{}/{}", jail.root, path)));
+    named.push_back(Canonical(path.starts_with('/') ? path : jail.root + "/" + path));
   }
+  return named;
+}
+
+// Mounts over each one a device that no mount of the jail lets anybody open.
+Status HideSecrets(const Policy& policy, const CommandJail& jail, JailSpec* spec) {
+  const std::vector<std::string> named = NamedSecrets(policy, jail);
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> secrets, FindSecretFiles(jail.root));
   for (const std::string& path : secrets) {
-    if (std::find(named.begin(), named.end(), RealPath(path)) != named.end()) continue;
-    spec->mounts.push_back({"/dev/null", path, JailMount::Access::kRead});
+    if (IsOneOf(Canonical(path), named)) continue;
+    spec->mounts.push_back({std::string(kMask), path, JailMount::Access::kRead});
   }
   if (!spec->mounts.empty()) spec->required_layers.emplace_back("namespaces");
   return {};
+}
+
+// Makes a file that the jail of `spec` shows, also where it becomes another user's.
+Result<std::string> MakeShown(const std::string& name, std::string_view text, JailSpec* spec) {
+  if (!spec->made) {
+    DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make("dossier-git"));
+    if (chmod(folder.path().c_str(), 0711) != 0) return MakeErrnoError(errno, folder.path());
+    spec->made = std::make_shared<const TempFolder>(std::move(folder));
+  }
+  std::string path = fmt::format("{}/{}", spec->made->path(), name);
+  DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(path, text));
+  return path;
+}
+
+// Shows the settings of git without passwords and tokens.
+Status HideLogins(const GitFolders& git, JailSpec* spec) {
+  for (const std::string& folder : {git.common, git.git}) {
+    for (const char* name : {"config", "config.worktree"}) {
+      const std::string file = fmt::format("{}/{}", folder, name);
+      const std::string text = ReadRegularFile(file, kMostSettings).value_or("");
+      const std::string shown = Redact(text);
+      if (shown == text) continue;
+      const std::string made = fmt::format("{}-{}", name, spec->mounts.size());
+      DOSSIER_ASSIGN_OR_RETURN(const std::string path, MakeShown(made, shown, spec));
+      spec->mounts.push_back({path, file, JailMount::Access::kRead});
+      spec->required_layers.emplace_back("namespaces");
+    }
+    if (git.git == git.common) break;
+  }
+  return {};
+}
+
+// Returns the word by which git would show a secret file's content, which no attribute prevents:
+// "HEAD:.env", or the id of a content, which has no name. "": none.
+Result<std::string> SecretWord(const Policy& policy, const Argv& argv, const CommandJail& jail) {
+  const std::vector<std::string> named = NamedSecrets(policy, jail);
+  std::string objects;  // one a line
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    const std::string& word = argv[i];
+    const std::size_t colon = word.rfind(':');
+    const std::string path = colon == word.npos ? "" : word.substr(colon + 1);
+    const std::string file = fmt::format("{}/{}", StartOf(jail), path);
+    if (!path.empty() && IsOneOf(Canonical(file), named)) continue;
+    if (!path.empty() && (HasSecretName(path) || IsSecretFile(file))) return word;
+    if (word.starts_with('-') || word.find('\n') != word.npos) continue;
+    objects += ReplaceAll(word.substr(word.starts_with('^') ? 1 : 0), "..", "\n") + "\n";
+  }
+  if (objects.empty() || !FindGitFolders(jail.root)) return "";
+  DOSSIER_ASSIGN_OR_RETURN(const ProcessResult types,
+                           CallGit({.folder = StartOf(jail),
+                                    .arguments = {"cat-file", "--batch-check=%(objecttype)"},
+                                    .input = objects}));
+  const std::vector<std::string_view> words = Split(objects, '\n');
+  const std::vector<std::string_view> kinds = Split(types.out, '\n');
+  for (std::size_t i = 0; i < std::min(words.size(), kinds.size()); ++i) {
+    if (kinds[i] == "blob" && words[i].find(':') == words[i].npos) return std::string(words[i]);
+  }
+  return "";
 }
 
 Result<std::vector<UsageRule>> ParseAll(std::string_view list,
@@ -97,15 +148,6 @@ void HardenGit(Argv* argv) {
     argv->insert(argv->begin() + 2, {"--no-ext-diff", "--no-textconv"});
   }
   argv->insert(argv->begin() + 1, {"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"});
-}
-
-Decision Allow(std::string_view list, const UsageRule& rule, const Argv& argv,
-               const std::string& program) {
-  Decision decision{
-      .allowed = true, .argv = argv, .rule = fmt::format("{}: {}", list, rule.text())};
-  if (BaseName(RealPath(program)) == "git") HardenGit(&decision.argv);
-  decision.argv[0] = program;
-  return decision;
 }
 
 // Lists what is allowed for this program, after a refusal.
@@ -144,6 +186,22 @@ std::string Quoted(const Argv& argv) {
   return fmt::format("`{}…`", text.substr(0, utf8::FloorBoundary(text, kMaxQuoted)));
 }
 
+// Hands an allowed command to git with its safe options, if it asks for no secret.
+Decision Allow(std::string rule, const Policy& policy, const Argv& argv, const CommandJail& jail,
+               const std::string& program) {
+  Decision decision{.allowed = true, .argv = argv, .rule = std::move(rule)};
+  decision.argv[0] = program;
+  if (BaseName(Canonical(program)) != "git") return decision;
+  const auto secret = SecretWord(policy, argv, jail);
+  if (!secret) return Refuse("", secret.error().message);
+  if (secret->empty()) {
+    HardenGit(&decision.argv);
+    return decision;
+  }
+  return Refuse("", Quoted({*secret}) + " would show a file with secrets, or one without its name: "
+                                        "name it as REV:PATH");
+}
+
 }  // namespace
 
 Result<Policy> MakePolicy(const PolicyText& text) {
@@ -171,7 +229,7 @@ Decision Judge(const Policy& policy, const Argv& argv, const CommandJail& jail) 
       return Refuse("", "a word of the command holds a NUL");
   }
   const std::string program = FindCommand(argv[0], jail);
-  const std::string real = program.empty() ? std::string() : RealPath(program);
+  const std::string real = program.empty() ? std::string() : Canonical(program);
   for (const UsageRule& rule : policy.deny) {
     for (const std::string_view name :
          {std::string_view(argv[0]), BaseName(argv[0]), BaseName(real)}) {
@@ -188,7 +246,9 @@ Decision Judge(const Policy& policy, const Argv& argv, const CommandJail& jail) 
   const PathCheck inside = [&](const std::string& path) { return LiesInside(jail, path); };
   if (policy.available_commands) {
     for (const UsageRule& rule : *policy.available_commands) {
-      if (rule.Begins(argv)) return Allow("available_commands", rule, argv, program);
+      if (rule.Begins(argv)) {
+        return Allow("available_commands: " + rule.text(), policy, argv, jail, program);
+      }
       tried.push_back(&rule);
     }
   }
@@ -196,8 +256,9 @@ Decision Judge(const Policy& policy, const Argv& argv, const CommandJail& jail) 
   const std::vector<UsageRule>& rules =
       policy.allow ? *policy.allow : policy.built_in;  // built_in is empty if either is defined
   for (const UsageRule& rule : rules) {
-    if (rule.Admits(argv, inside))
-      return Allow(defined ? "allow" : "built-in", rule, argv, program);
+    if (rule.Admits(argv, inside)) {
+      return Allow((defined ? "allow: " : "built-in: ") + rule.text(), policy, argv, jail, program);
+    }
     tried.push_back(&rule);
   }
   const std::string outside = PathOutside(rules, argv, inside);
@@ -209,11 +270,11 @@ Decision Judge(const Policy& policy, const Argv& argv, const CommandJail& jail) 
 
 bool LiesInside(const CommandJail& jail, const std::string& path) {
   if (path.empty() || path.find('\0') != std::string::npos) return false;
-  const std::string root = RealPath(jail.root);
+  const std::string root = Canonical(jail.root);
   if (root.empty()) return false;
   std::string whole = path.front() == '/' ? path : StartOf(jail) + "/" + path;
   // The existing part decides; the rest must not lead back up.
-  std::string real = RealPath(whole);
+  std::string real = Canonical(whole);
   while (real.empty()) {
     struct stat info;
     // A dangling symbolic link: whoever creates the target decides where it leads.
@@ -221,7 +282,7 @@ bool LiesInside(const CommandJail& jail, const std::string& path) {
     const std::size_t slash = whole.rfind('/');
     if (slash == std::string::npos || BaseName(whole) == "..") return false;
     whole.resize(slash);
-    real = RealPath(whole.empty() ? "/" : whole);
+    real = Canonical(whole.empty() ? "/" : whole);
   }
   return IsBelow(real, root);
 }
@@ -231,11 +292,18 @@ Result<JailSpec> JailForCommand(const Policy& policy, const CommandJail& jail,
   JailSpec spec;
   spec.folder = StartOf(jail);
   (policy.write == CommandWrites::kJail ? spec.write : spec.read).push_back(jail.root);
-  const auto git = FindGitFolders(jail.root);
-  if (git && git->root == RealPath(jail.root) && git->common != git->root + "/.git") {
-    spec.read.push_back(git->common);
-  }
   DOSSIER_RETURN_IF_ERROR(HideSecrets(policy, jail, &spec));
+  std::vector<GitSetting> settings = GitWallsFor(jail.root);
+  const auto git = FindGitFolders(jail.root);
+  if (git && git->root == Canonical(jail.root)) {
+    if (git->common != git->root + "/.git") spec.read.push_back(git->common);
+    DOSSIER_RETURN_IF_ERROR(HideLogins(*git, &spec));
+    DOSSIER_ASSIGN_OR_RETURN(
+        const std::string rules,
+        MakeShown("attributes", SecretAttributes("-diff", "!diff"), &spec));
+    spec.mounts.push_back({rules, rules, JailMount::Access::kRead});
+    settings.emplace_back("core.attributesFile", rules);
+  }
   spec.network = policy.network;
   spec.environment = {fmt::format("PATH={}", kCommandPath), "HOME=/nonexistent"};
   for (const std::string& entry : environment) {
@@ -244,8 +312,20 @@ Result<JailSpec> JailForCommand(const Policy& policy, const CommandJail& jail,
       spec.environment.push_back(entry);
     }
   }
-  AddGitWalls(GitWallsFor(jail.root), &spec.environment);
+  AddGitWalls(settings, &spec.environment);
   return spec;
+}
+
+void PassOverHidden(const JailSpec& spec, const CommandJail& jail, Argv* argv) {
+  const bool is_diff = argv->size() > 1 && BaseName(Canonical(argv->front())) == "git" &&
+                       std::find(argv->begin() + 1, argv->end(), "diff") != argv->end();
+  if (!is_diff) return;
+  const std::string root = Canonical(jail.root);
+  for (const JailMount& mount : spec.mounts) {
+    const std::string path = Canonical(mount.inside);
+    if (mount.host != kMask || !IsBelow(path, root)) continue;
+    argv->push_back(":(exclude,top,literal)" + path.substr(root.size() + 1));
+  }
 }
 
 // The built-in table: commands that only read, with options that keep it so. No option here runs a

@@ -86,8 +86,14 @@ bool LiesInside(const CommandJail& jail, const std::string& path);
 // name cannot be opened; if there are some and no namespaces to hide them, nothing runs. Errors:
 // kLimit if the root has too many files to search. Environment: PATH, HOME (a missing folder),
 // LANG, LC_*, TZ and USER of `environment`, a list of "NAME=value".
+//
+// git in this jail shows no content of secret files, also of earlier versions: they count as
+// binary. Its settings are shown without passwords and tokens.
 Result<JailSpec> JailForCommand(const Policy& policy, const CommandJail& jail,
                                 const std::vector<std::string>& environment);
+
+// Lets `git diff` pass over the files that `spec` hides: it cannot read them, and would give up.
+void PassOverHidden(const JailSpec& spec, const CommandJail& jail, Argv* argv);
 
 }  // namespace dossier::sandbox
 

@@ -29,7 +29,8 @@
 //
 // Without namespaces: no private /tmp (a folder is created, named by TMPDIR, and removed), no
 // /proc, no signals to other processes unless landlock scopes them, no local sockets except pairs,
-// no shared memory by number; `.git` and the others can be changed, as the report's gaps say.
+// no shared memory by number. A folder to write that holds `.git` or one of the others is refused
+// then, as they could be changed; in degraded mode the report's gaps say so.
 //
 // Thread-safety: RunJailed may be called from many threads; it blocks the caller.
 
@@ -38,6 +39,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,6 +49,7 @@
 
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/files/file.h"
 #include "base/result.h"
 #include "sandbox/walls/cgroup.h"
 #include "sandbox/walls/isolation.h"
@@ -108,6 +111,8 @@ struct JailSpec {
   // their host paths, and so does a working folder below them; a caller that needs the other paths
   // adds "namespaces" to required_layers.
   std::vector<JailMount> mounts = {};
+  // Files that were made for the mounts, and are removed with the last copy of the spec.
+  std::shared_ptr<const TempFolder> made = {};
   std::vector<std::string> system = {};  // empty: SystemFolders()
   // Device files that the program may use with the user's rights, beside those of every jail.
   std::vector<std::string> devices = {};

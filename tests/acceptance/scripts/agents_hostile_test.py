@@ -410,6 +410,7 @@ class Secrets(Hostile):
                                           "env_allow": ["HARBOUR_KEY"]})
             status, reason, rules = self.outcome()
             self.assertEqual((status, rules), ("policy-violation", ["secret"]), (script, reason))
+            self.assertRegex(reason, r"(line \d|its name) holds the value of HARBOUR_KEY")
             for path in self.state().rglob("*"):
                 if path.is_file():
                     self.assertNotIn(self.VALUE.encode(), path.read_bytes(), path)

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pty
+import pwd
 import subprocess
 import termios
 
@@ -86,6 +87,11 @@ class AgentMode(chat_case.AgentCase):
             code, out, err = self.chat("--allow-commands", "q", cwd=folder)
             self.assertEqual((code, out), (2, ""), err)
             self.assertIn("holds your home: start it in a project's folder, or name one with --commands-in DIR", err)
+        # The account's home is one, too, whatever HOME says.
+        account = pwd.getpwuid(os.getuid()).pw_dir
+        code, out, err = self.chat("--allow-commands", "q", cwd=account)
+        self.assertEqual((code, out), (2, ""), err)
+        self.assertIn("holds your home", err)
         self.assertEqual(self.server.requests, [])
         self.answers = [calls(["cat", "notes.txt"]), "green"]
         code, out, err = self.chat("--allow-commands", "--commands-in", str(self.project), "q", cwd=self.home)
@@ -146,6 +152,47 @@ class AgentMode(chat_case.AgentCase):
         self.answers = [calls(["cat", ".env"]), "yes"]
         self.assertEqual(self.agent("--show-secret", ".env", "q")[0], 0)
         self.assertEqual(self.results(), ["exit status 0\nKEY=hush"])
+
+    def test_git_shows_no_secret_files_either(self):  # FLT-134
+        def git(*words: str) -> str:
+            return subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b", *words], check=True,
+                                  cwd=self.project, env=self.env, capture_output=True, text=True).stdout
+        git("init", "-q", "-b", "main", ".")
+        (self.project / "Prod.ENV").write_text("WORD=hush\n")
+        (self.project / ".env.example").write_text("WORD=shown\n")
+        git("add", "-A", "-f")
+        git("commit", "-qm", "one")
+        blob = git("rev-parse", "HEAD:Prod.ENV").strip()
+        (self.project / "Prod.ENV").write_text("WORD=hush-2\n")
+        (self.project / "notes.txt").write_text("the colour is blue\n")
+        git("config", "remote.origin.url", "https://ann:hush-hush-17@example.org/x.git")
+        git("config", "http.https://example.org/.extraheader", "AUTHORIZATION: basic eDpodXNoLWh1c2gtMTc=")
+        for argv in (["git", "show", "HEAD:Prod.ENV"], ["git", "show", blob], ["git", "show", blob[:9]],
+                     ["git", "diff", f"{blob}..HEAD:notes.txt"], ["git", "show", f"x-g{blob[:9]}"],
+                     ["git", "log", "-L", "1,1:Prod.ENV"], ["git", "log", "-p", "-n", "3"], ["git", "show"],
+                     ["git", "log", "-G", "WORD", "-p"], ["git", "show", "HEAD", "--", "Prod.ENV"],
+                     ["cat", ".git/config"], ["grep", "-rai", "hush", "."], ["grep", "-i", "basic", ".git/config"]):
+            self.answers = [calls(argv), "no"]
+            code, _, err = self.agent("q")
+            self.assertEqual(code, 0, err)
+            said = json.dumps(self.sent(-1)[-1])
+            self.assertNotIn("hush", said, argv)
+            self.assertNotIn("eDpod", said, argv)
+        self.answers = [calls(["git", "log", "-p"]), "yes"]
+        self.agent("q")
+        self.assertIn("+WORD=shown", self.results()[0])
+        self.assertIn("Binary files /dev/null and b/Prod.ENV differ", self.results()[0])
+        for argv in (["git", "diff"], ["git", "diff", "HEAD"], ["git", "diff", "HEAD", "--", "notes.txt"]):
+            self.answers = [calls(argv), "yes"]
+            self.agent("q")
+            self.assertTrue(self.results()[0].startswith("exit status 0\n"), self.results())
+            self.assertIn("+the colour is blue", self.results()[0])
+        self.answers = [calls(["git", "show", "HEAD:notes.txt"]), "yes"]
+        self.agent("q")
+        self.assertEqual(self.results(), ["exit status 0\nthe colour is green"])
+        self.answers = [calls(["git", "show", "HEAD:Prod.ENV"]), "yes"]
+        self.agent("--show-secret", "Prod.ENV", "q")
+        self.assertEqual(self.results(), ["exit status 0\nWORD=hush"])
 
     def test_old_globs_apply_to_words(self):  # CON-34 CON-A7 CON-D8
         for argv, runs in ((["ls", "-l", "notes.txt"], True), (["lsof"], False),

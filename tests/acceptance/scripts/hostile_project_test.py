@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Projects that somebody sent: nothing in them runs, steers or redirects before the user trusts it."""
 
+import contextlib
 import json
 import os
 import pathlib
 import pty
+import sqlite3
 
 import harness
 
@@ -160,6 +162,29 @@ class Keys(Project):
                       ["chat", "--no-save", "--memory", *self.script(["fine"]), "q"]):
             self.assertIn("is a link", self.refused(*words))
         self.assertEqual(victim.read_text(), "mine\n")
+
+
+    def test_a_memory_that_would_hang(self):
+        (self.project / ".dossier").mkdir()
+        self.assertEqual(self.dossier("memory", "init")[0], 0)
+        store = self.project / ".dossier/memory/memory.sqlite"
+        for ending in ("-journal", "-wal", "-shm"):
+            planted = pathlib.Path(f"{store}{ending}")
+            planted.unlink(missing_ok=True)
+            os.mkfifo(planted)
+            for words in (["memory", "set", "a", "b"], ["memory", "get", "a"], ["memory", "show"]):
+                code, _, err = self.dossier(*words)
+                self.assertIn(code, (3, 12), (words, err))
+                self.assertIn(f"{planted} is no regular file", err)
+            planted.unlink()
+        with contextlib.closing(sqlite3.connect(store)) as database:
+            database.executescript(
+                "DROP TABLE core; CREATE VIEW core(seq, branch_id, key, value, importance, expires_at, pinned, "
+                "updated_at) AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
+                "SELECT x, 1, 'k', 'v', 1, NULL, 0, 0 FROM n")
+        for words in (["memory", "set", "a", "b"], ["memory", "get", "a"], ["memory", "show"],
+                      ["chat", "--no-save", "--memory", *self.script(["fine"]), "q"]):
+            self.assertIn("computes its rows", self.refused(*words))
 
 
 class Questions(Project):

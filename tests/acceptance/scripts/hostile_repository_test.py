@@ -269,6 +269,8 @@ STALLS = {
     "the index": pipe(".git/index"),
     "packed references": pipe(".git/packed-refs"),
     "a reference": pipe(".git/refs/heads/main"),
+    "the log of HEAD": pipe(".git/logs/HEAD"),
+    "the log of a reference": pipe(".git/logs/refs/heads/main"),
     "borrowed objects": pipe(".git/objects/info/alternates"),
     "a borrowed pack": borrowed_pipe,
 }
