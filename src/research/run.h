@@ -58,6 +58,7 @@ struct RunOrder {
   std::string resources_path;            // path of that file, for messages and relative paths
   std::vector<std::string> environment;  // this process's, "NAME=value"; secrets are filtered out
   std::string probe_cache;               // folder that caches probes for a day; "": none
+  std::string user_data;                 // the user's data folder, which has embedding models
   std::string journal_folder;            // of the user's journal, which lists the run; "": none
   // Called with name and text before a file in the folder that says what the run may do is written.
   // Empty: approvals are not remembered (own_run.h).

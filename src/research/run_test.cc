@@ -194,6 +194,36 @@ TEST(RunTest, BranchesOfMemoryAreNamedAfterWhatTheyAreOf) {  // FLT-72
   for (const Node& node : rig.Nodes()) EXPECT_THAT(names, Contains(node.branch_id));
 }
 
+TEST(RunTest, KeysOfMemoryAct) {  // MEM-49
+  const auto made = [](RunRig& rig) {
+    rig.replies["phase0_plan"] =
+        "<memory_update>{\"core_set\": {\"fact\": \"fourteen chars\"}}</memory_update>\n"
+        "{\"plan\": {\"goal_summary\": \"sort\"}}";
+    rig.config.stages[0].max_iters = 2;
+    rig.config.memory["core_max_chars"] = 20;
+    const auto outcome = rig.Start();
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    std::string all;
+    for (const auto& [name, shown] : MemoryShown(rig.folder())) all += shown;
+    return all;
+  };
+  RunRig rig;
+  rig.config.memory = {{"memory_log_max_chars", 3}};
+  EXPECT_THAT(made(rig), HasSubstr("Core evicted"));
+  const std::string log = rig.File("memory/memory_calls.jsonl");
+  EXPECT_THAT(log, HasSubstr("core_set"));
+  EXPECT_THAT(log, Not(HasSubstr("fourteen chars")));
+
+  RunRig quiet;
+  quiet.config.memory = {{"auto_consolidate", false}, {"memory_log_enabled", false}};
+  EXPECT_THAT(made(quiet), Not(HasSubstr("Core evicted")));
+  EXPECT_EQ(quiet.File("memory/memory_calls.jsonl"), "(no file)");
+
+  RunRig refused;
+  refused.config.memory = {{"use_llm_compression", true}};
+  EXPECT_THAT(refused.Start(), FailsWith(ErrorCode::kConfig, "use_llm_compression"));
+}
+
 TEST(RunTest, IdsOfNodesComeFromIdeaAndSeedAndNotFromTheRun) {  // FLT-66, RSP-34
   const auto ids = [](std::int64_t seed) {
     RunRig rig;

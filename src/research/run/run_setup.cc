@@ -154,21 +154,40 @@ Status GoOn(const RunOrder& order, StartedRun* setup) {
   return setup->log->Add(kResumed, "", {{kRetryFailed, order.retry == RunOrder::Retry::kFailed}});
 }
 
-Status OpenMemory(const RunOrder& order, const MemoryOptions& options, StartedRun* setup) {
+// Consolidation here joins texts, since a model's summary would not be in the journal.
+Status RefuseSummaries(const RunOrder& order) {
+  for (const std::string_view key : {"use_llm_compression", "max_compression_iterations"}) {
+    if (order.mode == RunOrder::Mode::kResume || !order.config.memory.contains(key)) continue;
+    return MakeError(ErrorCode::kConfig,
+                     "memory.{}: a run makes room in memory without a model; leave it out", key);
+  }
+  return {};
+}
+
+Status OpenMemory(const RunOrder& order, const driver::MemoryConfig& config, StartedRun* setup) {
+  DOSSIER_RETURN_IF_ERROR(RefuseSummaries(order));
   if (!order.config.memory_enabled) return {};
   const std::string path =
       order.memory_store.empty() ? InFolder(order, run_files::kMemory) : order.memory_store;
   DOSSIER_RETURN_IF_ERROR(MakeFolders(path.substr(0, path.rfind('/'))));
-  DOSSIER_ASSIGN_OR_RETURN(
-      setup->memory,
-      memory::Store::Open({.path = path,
-                           .mode = memory::OpenMode::kCreate,
-                           .limits = options.limits,
-                           .redaction = options.redaction,
-                           .numbering = memory::Numbering::kByBranch,
-                           .clock = order.clock,
-                           .new_store_id = Sha256Hex(setup->log->run()).substr(0, 32)}));
+  DOSSIER_ASSIGN_OR_RETURN(memory::StoreOptions options,
+                           driver::StoreOptionsOf(config, order.user_data, path));
+  options.mode = memory::OpenMode::kCreate;
+  options.numbering = memory::Numbering::kByBranch;
+  options.clock = order.clock;
+  options.new_store_id = Sha256Hex(setup->log->run()).substr(0, 32);
+  DOSSIER_ASSIGN_OR_RETURN(setup->memory, memory::Store::Open(std::move(options)));
   return {};
+}
+
+driver::MemoryUse MemoryUseOf(const driver::MemoryConfig& config, const StartedRun& setup,
+                              const std::shared_ptr<const Clock>& clock) {
+  driver::MemoryUse use{.store = setup.memory, .consolidate_from = config.consolidates_from()};
+  if (setup.memory && config.log_enabled) {
+    use.calls = std::make_shared<const memory::MemoryCallLog>(
+        driver::CallLogOf(config, setup.memory->path(), clock));
+  }
+  return use;
 }
 
 // Returns what templates say about the run (CallerOptions::variables).
@@ -201,7 +220,7 @@ Status OpenCaller(const RunOrder& order, const MemoryOptions& memory, StartedRun
       LimitsLeft(order.config, setup->spent, *order.clock), order.clock);
   CallerOptions options{
       .log = setup->log.get(),
-      .memory = {.store = setup->memory},
+      .memory = MemoryUseOf(memory.store, *setup, order.clock),
       .ledger = setup->ledger.get(),
       .open = order.open_model,
       .assets = order.assets,
@@ -430,8 +449,8 @@ Result<std::unique_ptr<StartedRun>> SetUpRun(const RunOrder& order, const Cancel
     DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
     DOSSIER_RETURN_IF_ERROR(KeepRecord(order, setup->log->run(), setup->idea.title));
   }
-  const MemoryOptions memory = ReadMemoryOptions(order.config.memory);
-  DOSSIER_RETURN_IF_ERROR(OpenMemory(order, memory, setup.get()));
+  DOSSIER_ASSIGN_OR_RETURN(const MemoryOptions memory, ReadMemoryOptions(order.config.memory));
+  DOSSIER_RETURN_IF_ERROR(OpenMemory(order, memory.store, setup.get()));
   FillServices(order, setup.get());
   DOSSIER_RETURN_IF_ERROR(FindMachine(order, setup.get(), cancel));
   DOSSIER_RETURN_IF_ERROR(FindResources(order, setup.get(), cancel));
