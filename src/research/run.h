@@ -37,8 +37,9 @@ enum class Step : std::uint8_t {
 };
 
 struct RunOrder {
-  std::string folder;  // the run folder, absolute; created by the caller
-  std::string idea;    // text of the idea file; on a resume, that in the folder
+  std::string folder;    // the run folder, absolute; created by the caller
+  std::string previous;  // folder of the attempt before; "": the one beside `folder`, if any
+  std::string idea;      // text of the idea file; on a resume, that in the folder
   RunConfig config;
   std::string resources;  // text of the resources file; "": none
   enum class Mode : std::uint8_t { kStart, kResume } mode = Mode::kStart;

@@ -22,6 +22,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
+using ::testing::Not;
 using Skip = RunOrder::Skip;
 
 // Returns the kinds of the nodes in order: "draft draft debug …".
@@ -66,6 +67,30 @@ TEST(RunTest, ABrokenProgramKeepsItsErrorAndItsChildIsShownIt) {  // RSP-27, RSP
   const auto calls = rig.model().Calls("debug");
   ASSERT_FALSE(calls.empty());
   EXPECT_THAT(calls.front().prompt, HasSubstr("index out of range"));
+}
+
+TEST(RunTest, ALaterAttemptShowsItsFirstPlanWhatTheOneBeforeDid) {  // RSP-25
+  const TempFolder out = *TempFolder::Make("attempts");
+  RunRig first(out.path() + "/2026-01-28_17-46-11_sorting_attempt_0");
+  RunOrder order = first.Order(RunOrder::Mode::kStart);
+  order.stages = {1};
+  ASSERT_TRUE(research::Run(order, CancelToken()));
+  EXPECT_THAT(first.model().Calls("phase0_plan").front().prompt,
+              Not(HasSubstr("compile_log_summary")));
+  RunRig second(out.path() + "/2026-01-28_18-00-00_sorting_attempt_2");
+  order = second.Order(RunOrder::Mode::kStart);
+  order.until = Step::kPhase0;
+  ASSERT_TRUE(research::Run(order, CancelToken()));
+  const std::string shown = second.model().Calls("phase0_plan").front().prompt;
+  EXPECT_THAT(shown, HasSubstr("compile_log_summary"));
+  EXPECT_THAT(shown, HasSubstr("workers/worker-0/plans/phase0_history_full.json"));
+  EXPECT_THAT(second.EventsOf("run.started", "previous_attempt"),
+              ElementsAre("2026-01-28_17-46-11_sorting_attempt_0"));
+  // A resume shows the same, whatever became of the attempt before.
+  ASSERT_TRUE(RemoveAll(first.folder()));
+  const auto resumed = SetUpRun(second.Order(RunOrder::Mode::kResume), CancelToken());
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  EXPECT_TRUE(FindString((*resumed)->driver.previous_history, "compile_log_summary").has_value());
 }
 
 TEST(RunTest, AMetricThatIsNoNumberIsAFaultOfItsProgram) {  // FLT-69

@@ -115,7 +115,7 @@ Result<PhasesOutcome> RunProgram(const Driver& driver, const NodeOrder& order,
                 .coding = CodingRequest(driver, order),
                 .workspace = WorkspaceOf(driver, node.id),
                 .last = LastPhase(*driver.order)};
-  if (order.parent) work.history = order.parent->history;
+  work.history = order.parent ? order.parent->history : driver.previous_history;
   return RunPhases(driver.services, work, cancel);
 }
 

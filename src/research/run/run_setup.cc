@@ -10,6 +10,8 @@
 #include "research/exec/probe.h"
 #include "research/files/phase_files.h"
 #include "research/resources/resources.h"
+#include "research/run/own_run.h"
+#include "research/run/run_history.h"
 #include "research/run/run_record.h"
 #include "research/setup/config.h"
 #include "research/setup/config_keys.h"
@@ -105,20 +107,35 @@ int Retries(std::string_view resumed) {
   return data && FindBool(*data, kRetryFailed).value_or(false) ? 1 : 0;
 }
 
-Status OpenLog(const RunOrder& order, StartedRun* setup) {
-  const ResearchLog::Watch watch = WatchOf(order, setup);
-  setup->driver.node_key = NodeKeyOf(order);
-  if (order.mode == RunOrder::Mode::kStart) {
-    JsonObject started{{"question", setup->idea.title},
-                       {"idea_sha256", Sha256Hex(order.idea)},
-                       {"seed", order.config.seed},
-                       {"node_key", NodeKeyOf(order)},
-                       {"backend", order.config.exec.backend},
-                       {"config", FrozenDigests(order.config)}};
-    DOSSIER_ASSIGN_OR_RETURN(
-        setup->log, ResearchLog::Start(order.folder, std::move(started), order.clock, watch));
-    return {};
-  }
+// Adds what the attempt before did to the first event, so that every resume shows the same. Returns
+// a warning if it cannot be read.
+std::string AddPrevious(const RunOrder& order, JsonObject* started) {
+  const std::string previous =
+      order.previous.empty() ? PreviousAttempt(order.folder) : order.previous;
+  if (previous.empty()) return "";
+  const Result<RunHistory> history =
+      CheckRunFolder(previous).and_then([&] { return ReadRunHistory(previous); });
+  if (!history) return "the attempt before cannot be read: " + history.error().message;
+  (*started)["previous_attempt"] = fs::path(previous).filename().string();
+  (*started)[kPreviousHistory] = PlanHistory(*history);
+  return "";
+}
+
+Status StartLog(const RunOrder& order, const ResearchLog::Watch& watch, StartedRun* setup) {
+  JsonObject started{{"question", setup->idea.title},
+                     {"idea_sha256", Sha256Hex(order.idea)},
+                     {"seed", order.config.seed},
+                     {"node_key", NodeKeyOf(order)},
+                     {"backend", order.config.exec.backend},
+                     {"config", FrozenDigests(order.config)}};
+  std::string warning = AddPrevious(order, &started);
+  DOSSIER_ASSIGN_OR_RETURN(
+      setup->log, ResearchLog::Start(order.folder, std::move(started), order.clock, watch));
+  setup->driver.services.log = setup->log.get();
+  return warning.empty() ? Status() : KeepWarning(setup->driver, "run", std::move(warning));
+}
+
+Status ReopenLog(const RunOrder& order, const ResearchLog::Watch& watch, StartedRun* setup) {
   WorkingTime time;
   int& retries = setup->driver.retries = order.retry == RunOrder::Retry::kFailed ? 1 : 0;
   DOSSIER_ASSIGN_OR_RETURN(setup->log,
@@ -129,10 +146,22 @@ Status OpenLog(const RunOrder& order, StartedRun* setup) {
                                                    retries += Retries(event.data);
                                                  return {};
                                                }));
+  setup->driver.services.log = setup->log.get();
   setup->spent = {.usage = setup->log->UsageOutside({}), .seconds = time.Seconds()};
-  DOSSIER_ASSIGN_OR_RETURN(const store::Event started,
+  return {};
+}
+
+Status OpenLog(const RunOrder& order, StartedRun* setup) {
+  const bool starts = order.mode == RunOrder::Mode::kStart;
+  const ResearchLog::Watch watch = WatchOf(order, setup);
+  DOSSIER_RETURN_IF_ERROR(starts ? StartLog(order, watch, setup) : ReopenLog(order, watch, setup));
+  DOSSIER_ASSIGN_OR_RETURN(store::Event started,
                            setup->log->journal().EventAt(setup->log->run(), 1));
-  DOSSIER_RETURN_IF_ERROR(RefuseChanges(order, started.data));
+  started.data = setup->log->Whole(started.data);
+  if (!starts) DOSSIER_RETURN_IF_ERROR(RefuseChanges(order, started.data));
+  if (const Json* history = Find(started.data, kPreviousHistory)) {
+    setup->driver.previous_history = *history;
+  }
   // A run begun before keys were stored derived node ids from its run id.
   setup->driver.node_key = FindString(Json(started.data), "node_key").value_or(setup->log->run());
   return {};
@@ -417,7 +446,6 @@ Status FillDriver(const RunOrder& order, StartedRun* setup) {
 void FillServices(const RunOrder& order, StartedRun* setup) {
   Services& services = setup->driver.services;
   services.config = &setup->config;
-  services.log = setup->log.get();
   services.memory = setup->memory.get();
   services.clock = order.clock;
   services.backend = order.backend;
