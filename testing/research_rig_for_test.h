@@ -96,7 +96,7 @@ inline std::string WrittenPaper() {
     tex += line.starts_with(kToBeWritten) ? "It sorts." : std::string(line);
     tex += '\n';
   }
-  return tex;
+  return ReplaceAll(tex, kTitlePlace, "Sorting");
 }
 
 class ResearchRig {

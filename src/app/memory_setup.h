@@ -23,6 +23,7 @@
 #include "base/result.h"
 #include "config/config.h"
 #include "driver/caller.h"
+#include "driver/memory_port.h"
 #include "memory/consolidate/pressure.h"
 #include "memory/consolidate/summarizer.h"
 #include "memory/store/store.h"
@@ -30,31 +31,11 @@
 
 namespace dossier::app {
 
-// Section `memory` of dossier.yml, typed and checked.
-//
-//   DOSSIER_ASSIGN_OR_RETURN(const MemoryConfig memory, ReadMemoryConfig(config));
-//   memory.limits.core_max_chars;        // 2000
-//
-// Thread-safety: plain data; a pure function.
+using driver::CallLogOf;
+using driver::kNoEmbedModel;
+using driver::MemoryConfig;
 
-inline constexpr std::string_view kNoEmbedModel = "none";
-
-struct MemoryConfig {
-  std::optional<bool> enabled;  // unset: on if a store is named
-  memory::StoreLimits limits;
-  memory::UseFts use_fts = memory::UseFts::kAuto;
-  memory::WriteDurability durability = memory::WriteDurability::kNormal;
-  memory::Redaction redaction = memory::Redaction::kOn;  // redact_secrets
-  std::string model;                                     // the role `memory`; "": none
-  std::optional<bool> use_llm_compression;               // unset: on if `model` is set
-  bool auto_consolidate = true;
-  memory::PressureLevel consolidation_trigger = memory::PressureLevel::kHigh;
-  bool log_enabled = true;            // memory_log_enabled
-  std::int64_t log_max_chars = 1000;  // memory_log_max_chars; code points per text
-  std::string embed_model = std::string(kNoEmbedModel);  // as in model/local/local_pull.h
-};
-
-// Errors: kConfig with FILE:LINE:COL and the key, also for unknown keys, with the nearest.
+// Reads section `memory` of dossier.yml. Errors: those of driver::ReadMemorySection.
 Result<MemoryConfig> ReadMemoryConfig(const config::Config& config);
 
 // Returns `named`, else $DOSSIER_MEMORY, else .dossier/memory/memory.sqlite of the project, else
@@ -63,13 +44,9 @@ Result<MemoryConfig> ReadMemoryConfig(const config::Config& config);
 std::string MemoryStorePath(const std::string& named, const config::Config& config,
                             memory::OpenMode mode);
 
-// Errors: as model::FindEmbedding, if `embed_model` names one.
+// Errors: those of driver::StoreOptionsOf; kRefused if a project's store is not the user's own.
 Result<memory::StoreOptions> StoreOptionsOf(const MemoryConfig& memory,
                                             const config::Config& config, std::string path);
-
-// Returns memory_calls.jsonl next to `store`.
-memory::MemoryCallLog CallLogOf(const MemoryConfig& memory, const std::string& store,
-                                std::shared_ptr<const Clock> clock = SystemClock());
 
 // The memory for prompts of a run or a conversation: on or off, and its opened store.
 struct MemoryWish {

@@ -142,13 +142,17 @@ bool MayPass(ErrorCode code) {
 
 Result<model::Reply> AskWithRetry(const std::function<Result<model::Reply>()>& attempt,
                                   const RetryPolicy& policy, const CancelToken& cancel) {
-  Millis waited{0};
+  const auto begin = std::chrono::steady_clock::now();
+  Millis paused{0};
   for (Millis next = kFirstWait;; next = std::min(next * 2, kLongestWait)) {
     Result<model::Reply> reply = attempt();
     const bool again = !reply && policy.max_wait > Millis(0) && MayPass(reply.error().code);
     if (!again) return reply;
     if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
     const Error& error = reply.error();
+    // Attempts repeat requests by themselves, and their time counts too.
+    const auto passed = std::chrono::steady_clock::now() - begin;
+    const Millis waited = std::max(paused, std::chrono::duration_cast<Millis>(passed));
     if (waited >= policy.max_wait) {
       return MakeError(error.code, "{} (after {} s of waiting; {})", error.message,
                        std::chrono::duration_cast<std::chrono::seconds>(waited).count(),
@@ -157,7 +161,7 @@ Result<model::Reply> AskWithRetry(const std::function<Result<model::Reply>()>& a
     const Millis time = std::min(next, policy.max_wait - waited);
     if (policy.on_wait) policy.on_wait(error.message, time);
     policy.wait ? policy.wait(time, cancel) : void(WaitUnlessCancelled(time, cancel));
-    waited += time;
+    paused += time;
   }
 }
 

@@ -42,7 +42,7 @@ namespace dossier::driver {
 // outage. Thread-safety: plain data and functions.
 
 struct RetryPolicy {
-  Millis max_wait{0};   // total of all waits after the gate's own retries; 0: never retries
+  Millis max_wait{0};   // from the first attempt on, which has retries of its own; 0: no other
   std::string setting;  // the setting that a user changes to wait longer; named in the error
   // Called with the reason and the time until the next try, also for the gate's; may be empty.
   std::function<void(std::string_view reason, Millis left)> on_wait;

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <deque>
+#include <thread>
 
 #include "base/files/file.h"
 #include "model/scripted/scripted.h"
@@ -213,6 +215,19 @@ TEST(RetryPolicyTest, WaitsDoubleUntilTheirSumIsUsedUp) {  // RSP-46
       longer.Ask(Millis(12'000)),
       FailsWith(ErrorCode::kNetwork, "away (after 12 s of waiting; limits.max_wait_seconds)"));
   EXPECT_THAT(longer.waits, ElementsAre(5'000, 7'000)) << "the last wait is cut to the rest";
+}
+
+TEST(RetryPolicyTest, TheTimeOfTheAttemptsCountsToo) {  // RSP-46
+  int attempts = 0;
+  const auto slow = [&]() -> Result<model::Reply> {
+    ++attempts;
+    const auto end = std::chrono::steady_clock::now() + Millis(2);
+    while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return MakeError(ErrorCode::kNetwork, "away");
+  };
+  EXPECT_THAT(AskWithRetry(slow, {.max_wait = Millis(1), .setting = "s"}, CancelToken()),
+              FailsWith(ErrorCode::kNetwork, "away (after 0 s of waiting; s)"));
+  EXPECT_EQ(attempts, 1);
 }
 
 TEST(RetryPolicyTest, AFailureThatWillNotPassIsNotWaitedFor) {

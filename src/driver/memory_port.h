@@ -16,9 +16,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/clock.h"
 #include "base/json/json.h"
 #include "base/result.h"
+#include "base/yaml/yaml.h"
 #include "memory/blocks/apply.h"
 #include "memory/consolidate/consolidate.h"
 #include "memory/consolidate/pressure.h"
@@ -29,6 +32,47 @@
 #include "tokens/counter/counter.h"
 
 namespace dossier::driver {
+
+// Section `memory` of a configuration, typed and checked.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const MemoryConfig memory, ReadMemorySection(node, "dossier.yml"));
+//   memory.limits.core_max_chars;        // 2000
+//
+// Thread-safety: plain data; pure functions.
+
+inline constexpr std::string_view kNoEmbedModel = "none";
+
+struct MemoryConfig {
+  std::optional<bool> enabled;  // unset: on if a store is named
+  memory::StoreLimits limits;
+  memory::UseFts use_fts = memory::UseFts::kAuto;
+  memory::WriteDurability durability = memory::WriteDurability::kNormal;
+  memory::Redaction redaction = memory::Redaction::kOn;  // redact_secrets
+  std::string model;                                     // the role `memory`; "": none
+  std::optional<bool> use_llm_compression;               // unset: on if `model` is set
+  bool auto_consolidate = true;
+  memory::PressureLevel consolidation_trigger = memory::PressureLevel::kHigh;
+  bool log_enabled = true;            // memory_log_enabled
+  std::int64_t log_max_chars = 1000;  // memory_log_max_chars; code points per text
+  std::string embed_model = std::string(kNoEmbedModel);  // as in model/local/local_pull.h
+
+  std::optional<memory::PressureLevel> consolidates_from() const {
+    return auto_consolidate ? std::optional(consolidation_trigger) : std::nullopt;
+  }
+};
+
+// Null values mean "not set". Errors: kConfig with FILE:LINE:COL and the key; an unknown key also
+// with the nearest.
+Result<MemoryConfig> ReadMemorySection(YamlNode section, const std::string& file);
+// Returns the keys of the section.
+std::vector<std::string> MemoryKeyNames();
+
+// `data` is the user's data folder. Errors: as model::FindEmbedding, if `embed_model` names one.
+Result<memory::StoreOptions> StoreOptionsOf(const MemoryConfig& memory, const std::string& data,
+                                            std::string path);
+// Returns memory_calls.jsonl next to `store`.
+memory::MemoryCallLog CallLogOf(const MemoryConfig& memory, const std::string& store,
+                                std::shared_ptr<const Clock> clock = SystemClock());
 
 // The memory store that a driver is given, and how to use it.
 struct MemoryUse {

@@ -9,6 +9,7 @@
 #include "base/text/text.h"
 #include "research/files/cuts.h"
 #include "research/node/node_request.h"
+#include "research/node/phase0.h"
 #include "research/node/select.h"
 #include "research/paper/aggregation.h"
 #include "research/paper/citations.h"
@@ -341,6 +342,7 @@ Result<JsonObject> PreviewRun(const RunOrder& order, const CancelToken& cancel) 
                       .prefix = driver.prefix,
                       .memory_query = driver.query};
   request.prefix.resources = driver.services.resources[static_cast<std::size_t>(Phase::kPlan)];
+  AddHistory(driver.previous_history, "worker-0", &request);
   return driver.caller().Preview(request);
 }
 

@@ -37,8 +37,9 @@ enum class Step : std::uint8_t {
 };
 
 struct RunOrder {
-  std::string folder;  // the run folder, absolute; created by the caller
-  std::string idea;    // text of the idea file; on a resume, that in the folder
+  std::string folder;    // the run folder, absolute; created by the caller
+  std::string previous;  // folder of the attempt before; "": the one beside `folder`, if any
+  std::string idea;      // text of the idea file; on a resume, that in the folder
   RunConfig config;
   std::string resources;  // text of the resources file; "": none
   enum class Mode : std::uint8_t { kStart, kResume } mode = Mode::kStart;
@@ -58,6 +59,7 @@ struct RunOrder {
   std::string resources_path;            // path of that file, for messages and relative paths
   std::vector<std::string> environment;  // this process's, "NAME=value"; secrets are filtered out
   std::string probe_cache;               // folder that caches probes for a day; "": none
+  std::string user_data;                 // the user's data folder, which has embedding models
   std::string journal_folder;            // of the user's journal, which lists the run; "": none
   // Called with name and text before a file in the folder that says what the run may do is written.
   // Empty: approvals are not remembered (own_run.h).

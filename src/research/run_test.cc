@@ -22,6 +22,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
+using ::testing::Not;
 using Skip = RunOrder::Skip;
 
 // Returns the kinds of the nodes in order: "draft draft debug …".
@@ -66,6 +67,30 @@ TEST(RunTest, ABrokenProgramKeepsItsErrorAndItsChildIsShownIt) {  // RSP-27, RSP
   const auto calls = rig.model().Calls("debug");
   ASSERT_FALSE(calls.empty());
   EXPECT_THAT(calls.front().prompt, HasSubstr("index out of range"));
+}
+
+TEST(RunTest, ALaterAttemptShowsItsFirstPlanWhatTheOneBeforeDid) {  // RSP-25
+  const TempFolder out = *TempFolder::Make("attempts");
+  RunRig first(out.path() + "/2026-01-28_17-46-11_sorting_attempt_0");
+  RunOrder order = first.Order(RunOrder::Mode::kStart);
+  order.stages = {1};
+  ASSERT_TRUE(research::Run(order, CancelToken()));
+  EXPECT_THAT(first.model().Calls("phase0_plan").front().prompt,
+              Not(HasSubstr("compile_log_summary")));
+  RunRig second(out.path() + "/2026-01-28_18-00-00_sorting_attempt_2");
+  order = second.Order(RunOrder::Mode::kStart);
+  order.until = Step::kPhase0;
+  ASSERT_TRUE(research::Run(order, CancelToken()));
+  const std::string shown = second.model().Calls("phase0_plan").front().prompt;
+  EXPECT_THAT(shown, HasSubstr("compile_log_summary"));
+  EXPECT_THAT(shown, HasSubstr("workers/worker-0/plans/phase0_history_full.json"));
+  EXPECT_THAT(second.EventsOf("run.started", "previous_attempt"),
+              ElementsAre("2026-01-28_17-46-11_sorting_attempt_0"));
+  // A resume shows the same, whatever became of the attempt before.
+  ASSERT_TRUE(RemoveAll(first.folder()));
+  const auto resumed = SetUpRun(second.Order(RunOrder::Mode::kResume), CancelToken());
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  EXPECT_TRUE(FindString((*resumed)->driver.previous_history, "compile_log_summary").has_value());
 }
 
 TEST(RunTest, AMetricThatIsNoNumberIsAFaultOfItsProgram) {  // FLT-69
@@ -192,6 +217,36 @@ TEST(RunTest, BranchesOfMemoryAreNamedAfterWhatTheyAreOf) {  // FLT-72
   EXPECT_THAT(names, IsSupersetOf({"1.1-draft-r0s0", "1.1-draft-r0s1", "1.1-debug-r1s0", "2.1-copy",
                                    "2.1-tuning-r0s0", "4.1-ablation-r0s1"}));
   for (const Node& node : rig.Nodes()) EXPECT_THAT(names, Contains(node.branch_id));
+}
+
+TEST(RunTest, KeysOfMemoryAct) {  // MEM-49
+  const auto made = [](RunRig& rig) {
+    rig.replies["phase0_plan"] =
+        "<memory_update>{\"core_set\": {\"fact\": \"fourteen chars\"}}</memory_update>\n"
+        "{\"plan\": {\"goal_summary\": \"sort\"}}";
+    rig.config.stages[0].max_iters = 2;
+    rig.config.memory["core_max_chars"] = 20;
+    const auto outcome = rig.Start();
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    std::string all;
+    for (const auto& [name, shown] : MemoryShown(rig.folder())) all += shown;
+    return all;
+  };
+  RunRig rig;
+  rig.config.memory = {{"memory_log_max_chars", 3}};
+  EXPECT_THAT(made(rig), HasSubstr("Core evicted"));
+  const std::string log = rig.File("memory/memory_calls.jsonl");
+  EXPECT_THAT(log, HasSubstr("core_set"));
+  EXPECT_THAT(log, Not(HasSubstr("fourteen chars")));
+
+  RunRig quiet;
+  quiet.config.memory = {{"auto_consolidate", false}, {"memory_log_enabled", false}};
+  EXPECT_THAT(made(quiet), Not(HasSubstr("Core evicted")));
+  EXPECT_EQ(quiet.File("memory/memory_calls.jsonl"), "(no file)");
+
+  RunRig refused;
+  refused.config.memory = {{"use_llm_compression", true}};
+  EXPECT_THAT(refused.Start(), FailsWith(ErrorCode::kConfig, "use_llm_compression"));
 }
 
 TEST(RunTest, IdsOfNodesComeFromIdeaAndSeedAndNotFromTheRun) {  // FLT-66, RSP-34

@@ -430,7 +430,8 @@ class SqliteJournal final : public Journal {
   Result<std::string> StatusNow(std::string_view run, std::string stored) {
     if (stored != kRunning) return stored;
     if (!others_) {  // its own descriptor: the locks of live_ do not exclude live_ itself
-      DOSSIER_ASSIGN_OR_RETURN(others_, LiveRuns::Open(path_ + std::string(kLiveSuffix)));
+      DOSSIER_ASSIGN_OR_RETURN(
+          others_, LiveRuns::Open(path_ + std::string(kLiveSuffix), AccessTo(path_)));
     }
     return std::string(others_->IsHeld(run) ? kRunning : kInterrupted);
   }
@@ -573,10 +574,11 @@ Status SyncJournal(const std::string& folder) {
 
 Result<std::unique_ptr<Journal>> Journal::Open(const std::string& folder, JournalOptions options) {
   if (!options.clock) options.clock = SystemClock();
+  const std::string path = folder + "/" + options.file;
+  const JournalAccess access = AccessTo(path);
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
   DOSSIER_RETURN_IF_ERROR(RefuseNetworkFileSystem(folder));
-  const std::string path = folder + "/" + options.file;
-  DOSSIER_ASSIGN_OR_RETURN(LiveRuns live, LiveRuns::Open(path + std::string(kLiveSuffix)));
+  DOSSIER_ASSIGN_OR_RETURN(LiveRuns live, LiveRuns::Open(path + std::string(kLiveSuffix), access));
   live.Join();  // before anything is stored: PruneRuns spares what may belong to somebody
   DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<ContentStore> content, ContentStore::Open(folder));
   DOSSIER_ASSIGN_OR_RETURN(Database writer, OpenJournalDatabase(path));

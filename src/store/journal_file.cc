@@ -1,6 +1,7 @@
 #include "store/journal_file.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <limits>
@@ -84,7 +85,17 @@ Status CreateTables(Database& db, const std::string& path) {
 
 }  // namespace
 
+JournalAccess AccessTo(const std::string& path) {
+  const bool closed = ::access(path.c_str(), R_OK) == 0 && ::access(path.c_str(), W_OK) != 0;
+  return closed ? JournalAccess::kRead : JournalAccess::kWrite;
+}
+
 Result<Database> OpenJournalDatabase(const std::string& path) {
+  if (AccessTo(path) == JournalAccess::kRead) {
+    DOSSIER_ASSIGN_OR_RETURN(Database db, Database::Open(path, {.file = FileMode::kReadOnly}));
+    DOSSIER_RETURN_IF_ERROR(IsNew(db, path));
+    return db;
+  }
   DOSSIER_ASSIGN_OR_RETURN(Database db, Database::Open(path));
   DOSSIER_ASSIGN_OR_RETURN(const bool is_new, IsNew(db, path));
   DOSSIER_RETURN_IF_ERROR(UseWriteAheadLog(db));
@@ -130,7 +141,11 @@ struct flock ByteOf(std::string_view run) {
 
 }  // namespace
 
-Result<LiveRuns> LiveRuns::Open(const std::string& path) {
+Result<LiveRuns> LiveRuns::Open(const std::string& path, JournalAccess access) {
+  if (access == JournalAccess::kRead) {
+    // Without the file nothing is known to be held.
+    return LiveRuns(UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC)));
+  }
   UniqueFd file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file.valid()) return MakeErrnoError(errno, path);
   return LiveRuns(std::move(file));

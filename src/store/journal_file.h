@@ -3,6 +3,7 @@
 #ifndef DOSSIER_STORE_JOURNAL_FILE_H_
 #define DOSSIER_STORE_JOURNAL_FILE_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,11 @@
 #include "store/sqlite.h"
 
 namespace dossier::store {
+
+// kRead: somebody else's journal, or one in an archive. It can be read, and Append fails.
+enum class JournalAccess : std::uint8_t { kWrite, kRead };
+// Returns what this user may do with the file; kWrite if there is none.
+JournalAccess AccessTo(const std::string& path);
 
 // Tracks which runs have a live process, so that a run left by a killed process is not listed as
 // running.
@@ -23,8 +29,10 @@ namespace dossier::store {
 // the process ends, so nothing needs to be cleaned up. Thread-safety: all methods from any thread.
 class LiveRuns {
  public:
-  // Makes the file if needed. Errors: kIo, kPermission with the path.
-  static Result<LiveRuns> Open(const std::string& path);
+  // Makes the file if needed; with kRead a missing or closed one holds nothing. Errors: kIo,
+  // kPermission with the path.
+  static Result<LiveRuns> Open(const std::string& path,
+                               JournalAccess access = JournalAccess::kWrite);
 
   // Best effort: on a file system without locks a run is listed as interrupted until it ends.
   void Hold(std::string_view run) const;
@@ -53,6 +61,7 @@ inline constexpr std::int64_t kJournalVersion = 1;  // PRAGMA user_version
 // The suffix of the file of LiveRuns after the database's name, like SQLite's own files.
 inline constexpr std::string_view kLiveSuffix = "-live";
 
+// Only for reading where this user may not write (AccessTo).
 // Errors: kConfig if a newer version wrote the file; kDamaged if it is no journal; kPermission,
 // kIo.
 Result<Database> OpenJournalDatabase(const std::string& path);

@@ -1,6 +1,8 @@
 #include "store/journal.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cmath>
@@ -54,6 +56,55 @@ TEST_F(JournalTest, TheExampleInTheHeaderWorks) {
   EXPECT_EQ(events->at(1).type, "turn.started");
   EXPECT_EQ(events->at(1).seq, 2);
   EXPECT_EQ(FindInt(Json(events->at(1).data), "turn"), 1);
+}
+
+// Reads a journal as a user who may not write it. Returns 0 if that is as it must be.
+int ReadAsAnother(const std::string& folder, const std::string& run) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(1);
+    auto journal = Journal::Open(folder);
+    if (!journal) _exit(2);
+    const auto runs = (*journal)->List({}, 5);
+    if (!runs || runs->size() != 1 || runs->front().status != "interrupted") _exit(3);
+    const auto events = (*journal)->Events(run);
+    if (!events || events->size() != 2) _exit(4);
+    const Status added = (*journal)->Append(run, 0, "turn.started", {});
+    _exit(!added && added.error().code == ErrorCode::kPermission ? 0 : 5);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(JournalTest, WhoMayOnlyReadAJournalReadsIt) {
+  ASSERT_THAT(MakeFolders(Path(), 0755), Succeeds());
+  ASSERT_EQ(chmod(folder_.path().c_str(), 0755), 0);
+  std::string run;
+  {
+    auto journal = Open();
+    run = *journal->StartRun({{"question", "?"}});
+    ASSERT_THAT(journal->Append(run, 0, "turn.started", {{"turn", 1}}), Succeeds());
+  }
+  const std::string file = Path() + "/journal.db";
+  for (const std::string& path : {file, file + "-wal", file + "-shm", file + "-live", Path()}) {
+    struct stat info{};
+    ASSERT_EQ(stat(path.c_str(), &info), 0);
+    ASSERT_EQ(chmod(path.c_str(), info.st_mode & 07555), 0);
+  }
+  EXPECT_EQ(ReadAsAnother(Path(), run), 0);
+  // In an archive the log was moved into the file, and is gone.
+  for (const std::string& path : {Path(), file, file + "-wal", file + "-shm"}) {
+    ASSERT_EQ(chmod(path.c_str(), 0755), 0);
+  }
+  {
+    auto db = Database::Open(file);
+    ASSERT_THAT(db->EmptyLog(Database::LogInUse::kWait), Succeeds());
+  }
+  for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(file + suffix);
+  for (const std::string& path : {file, Path()}) ASSERT_EQ(chmod(path.c_str(), 0555), 0);
+  EXPECT_EQ(ReadAsAnother(Path(), run), 0);
+  ASSERT_EQ(chmod(Path().c_str(), 0755), 0);
 }
 
 TEST_F(JournalTest, RunIdsCarryTheTimeAndSortByIt) {

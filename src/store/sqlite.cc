@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -147,6 +148,20 @@ std::optional<std::string> Statement::OptionalText(int column) const {
   return IsNull(column) ? std::nullopt : std::optional(Text(column));
 }
 
+namespace {
+
+// Without a log there is none to lock or to make: the file is all, and does not change.
+std::string ReadOnlyUri(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    const bool special = c == '?' || c == '#' || c == '%';
+    uri += special ? fmt::format("%{:02X}", c) : std::string(1, c);
+  }
+  return access((path + "-wal").c_str(), F_OK) == 0 ? uri : uri + "?immutable=1";
+}
+
+}  // namespace
+
 struct Database::BusyWait {
   Millis limit;
   Random random{SystemEntropy()};
@@ -173,9 +188,11 @@ void Database::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
 
 Result<Database> Database::Open(const std::string& path, const OpenOptions& options) {
   sqlite3* raw = nullptr;
+  const bool reads = options.file == FileMode::kReadOnly;
   const int create = options.file == FileMode::kCreate ? SQLITE_OPEN_CREATE : 0;
-  const int result = sqlite3_open_v2(path.c_str(), &raw,
-                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | create, nullptr);
+  const int access = reads ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE;
+  const int result = sqlite3_open_v2(reads ? ReadOnlyUri(path).c_str() : path.c_str(), &raw,
+                                     access | SQLITE_OPEN_NOMUTEX | create, nullptr);
   Database db(raw);
   if (!raw) return MakeError(ErrorCode::kIo, "{}: out of memory", path);
   if (result != SQLITE_OK) {

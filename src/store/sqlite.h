@@ -98,7 +98,8 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
-enum class FileMode : std::uint8_t { kCreate, kExisting };
+// kReadOnly: an existing one, of which neither the file nor its folder need be writable.
+enum class FileMode : std::uint8_t { kCreate, kExisting, kReadOnly };
 
 class Database {
  public:

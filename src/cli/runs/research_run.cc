@@ -196,10 +196,21 @@ Result<int> Work(const ResearchCall& call, const RunOrder& order) {
   return Finish(call, order.folder, *outcome);
 }
 
+research::RunFolderOrder FolderOf(const ResearchCall& call, const research::Idea& idea) {
+  const std::string& name = call.arguments.name;
+  return {.out = call.arguments.out,
+          .name = name.empty() ? idea.title : name,
+          .attempt = call.arguments.attempt,
+          .time = SystemClock()->WallNow()};
+}
+
 // Uses a folder that is deleted afterwards and is not listed as a run.
-Result<int> Preview(const ResearchCall& call, RunOrder order) {
+Result<int> Preview(const ResearchCall& call, const research::Idea& idea, RunOrder order) {
   DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make("dossier-research"));
   order.folder = folder.path();
+  const research::RunFolderOrder place = FolderOf(call, idea);
+  order.previous = research::PreviousAttempt(fmt::format(
+      "{}/{}", place.out, research::RunFolderName(place.name, place.attempt, place.time)));
   const Progress progress(call.flags, call.err);
   DOSSIER_RETURN_IF_ERROR(FillPorts(call, progress, &order));
   order.journal_folder.clear();
@@ -241,14 +252,9 @@ Result<int> StartResearch(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(RunOrder order, OrderOf(call));
   DOSSIER_ASSIGN_OR_RETURN(const research::Idea idea,
                            research::ReadIdea(order.idea, call.arguments.idea));
-  if (call.arguments.dry_run) return Preview(call, order);
+  if (call.arguments.dry_run) return Preview(call, idea, order);
   DOSSIER_RETURN_IF_ERROR(AskToStart(call, order));
-  const std::string& name = call.arguments.name;
-  DOSSIER_ASSIGN_OR_RETURN(order.folder,
-                           research::MakeRunFolder({.out = call.arguments.out,
-                                                    .name = name.empty() ? idea.title : name,
-                                                    .attempt = call.arguments.attempt,
-                                                    .time = SystemClock()->WallNow()}));
+  DOSSIER_ASSIGN_OR_RETURN(order.folder, research::MakeRunFolder(FolderOf(call, idea)));
   const Progress progress(call.flags, call.err);
   const Status ready = FillPorts(call, progress, &order);
   if (!ready) {
@@ -286,7 +292,11 @@ Result<int> ResumeResearch(const ResearchCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(research::RunConfig config, ReadStoredConfig(folder, call.arguments));
   DOSSIER_ASSIGN_OR_RETURN(RunOrder order, research::StoredOrder(folder, std::move(config)));
   if (call.arguments.retry_failed) order.retry = RunOrder::Retry::kFailed;
-  if (!call.arguments.until.empty()) order.until = research::FindStep(call.arguments.until);
+  DOSSIER_ASSIGN_OR_RETURN(const research::RunHistory history, research::ReadRunHistory(folder));
+  // What is done stays done, whatever step is behind it.
+  if (!call.arguments.until.empty() && history.end != RunEnd::kDone) {
+    order.until = research::FindStep(call.arguments.until);
+  }
   ResearchArguments arguments = call.arguments;
   UseConnection(order.connection, &arguments);
   order.connection = ConnectionOf(arguments);

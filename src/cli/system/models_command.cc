@@ -78,7 +78,7 @@ Json EntryJson(const Entry& entry) {
       {"json_schema", entry.json_schema},
       {"grammar", entry.grammar},
       {"logprobs", entry.logprobs},
-      {"vision", entry.vision},
+      {"vision", entry.vision || capability.image_tokens > 0},
       {"image_tokens", capability.image_tokens ? Json(*capability.image_tokens) : Json(nullptr)},
       {"thinking", entry.thinking},
       {"family", entry.family},

@@ -1,6 +1,7 @@
 #include "memory/consolidate/consolidate.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
@@ -379,14 +380,33 @@ std::optional<std::vector<int>> AnswerBook::Ratings(const std::vector<RatedItem>
   return std::nullopt;
 }
 
-void AnswerBook::Fetch() {
-  for (const SummaryRequest& request : std::exchange(missing_summaries_, {})) FetchSummary(request);
+void AnswerBook::Fetch(Store& store) {
+  for (const SummaryRequest& request : std::exchange(missing_summaries_, {})) {
+    FetchSummary(store, request);
+  }
   for (const auto& items : std::exchange(missing_ratings_, {})) FetchRatings(items);
 }
 
-void AnswerBook::FetchSummary(const SummaryRequest& request) {
+// Compresses a text that exceeds the model's window before, and a summary that is too long after.
+Result<std::string> AnswerBook::AskSummary(Store& store, SummaryRequest request) {
+  const auto shorten = [&](std::string text, std::int64_t most) -> Result<std::string> {
+    DOSSIER_ASSIGN_OR_RETURN(
+        Compressed made,
+        Compress(
+            store, summarizer_,
+            {.text = std::move(text), .max_chars = most, .hint = request.hint, .context = {}}));
+    std::ranges::move(made.warnings, std::back_inserter(warnings_));
+    return std::move(made.text);
+  };
+  DOSSIER_ASSIGN_OR_RETURN(request.text,
+                           shorten(std::move(request.text), summarizer_.window_chars));
+  DOSSIER_ASSIGN_OR_RETURN(std::string summary, summarizer_.summarize(request));
+  return shorten(std::move(summary), request.max_chars);
+}
+
+void AnswerBook::FetchSummary(Store& store, const SummaryRequest& request) {
   if (summaries_.contains(request)) return;
-  Result<std::string> summary = summarizer_.summarize(request);
+  Result<std::string> summary = AskSummary(store, request);
   if (summary && !summary->empty()) {
     summaries_[request] = *std::move(summary);
     return;
@@ -422,7 +442,7 @@ Status TransactAsking(Store& store, std::string_view branch, const WriteContext&
     });
     const bool ask = !done && done.error().code == ErrorCode::kCancelled && answers.lacks();
     if (!ask) return done;
-    answers.Fetch();
+    answers.Fetch(store);
   }
 }
 

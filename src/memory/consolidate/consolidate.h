@@ -49,14 +49,15 @@ class AnswerBook {
 
   // Returns true if some request has no answer yet.
   bool lacks() const { return !missing_summaries_.empty() || !missing_ratings_.empty(); }
-  void Fetch();  // calls the model for the missing answers; only outside transactions
+  // Calls the model for the missing answers; only outside transactions. `store` keeps compressions.
+  void Fetch(Store& store);
   void Close() { closed_ = true; }  // later requests without an answer get none
-  const std::vector<Notice>& warnings() const {
-    return warnings_;
-  }  // summary_failed, rating_failed
+  // summary_failed, summary_cut, rating_failed
+  const std::vector<Notice>& warnings() const { return warnings_; }
 
  private:
-  void FetchSummary(const SummaryRequest& request);
+  Result<std::string> AskSummary(Store& store, SummaryRequest request);
+  void FetchSummary(Store& store, const SummaryRequest& request);
   void FetchRatings(const std::vector<RatedItem>& items);
 
   const Summarizer& summarizer_;

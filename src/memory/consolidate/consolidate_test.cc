@@ -345,6 +345,26 @@ TEST(CompressTest, BeyondTheModelsWindowInPieces) {  // MEM-51
   EXPECT_EQ(pieces, (std::vector<std::string>{"aaaaa\n", "bbbbb\n", "ccccc"}));
 }
 
+TEST(CompressTest, SummariesUseItOnBothSidesOfTheModel) {  // MEM-50, MEM-51
+  TestStore store({.limits = {.recall_max_events = 2, .archival_max_chars = 12}});
+  AddEvents(store, 8);  // 6 of 16 characters and their line ends
+  std::vector<SummaryRequest> asked;
+  const Summarizer summarizer{
+      .summarize = [&](const SummaryRequest& request) -> Result<std::string> {
+        asked.push_back(request);
+        if (request.purpose == SummaryRequest::Purpose::kConsolidate) return std::string(40, 's');
+        return request.text.starts_with("s") ? std::string("short") : std::string("p");
+      },
+      .window_chars = 60};
+  Done(store, PressureLevel::kHigh, summarizer);
+  ASSERT_EQ(asked.size(), 4U);
+  EXPECT_EQ(asked[0].purpose, SummaryRequest::Purpose::kCompress);  // two pieces
+  EXPECT_EQ(asked[2].purpose, SummaryRequest::Purpose::kConsolidate);
+  EXPECT_EQ(asked[2].text, "p\np");
+  EXPECT_EQ(asked[3].max_chars, 12);
+  EXPECT_TRUE(Archival(store).at(0).text.ends_with("\n\nshort"));
+}
+
 TEST(CompressTest, AFailureIsNotKept) {  // MEM-50
   TestStore store;
   int calls = 0;

@@ -246,6 +246,10 @@ TEST(CatalogTest, AModelWithoutAnEntryIsTakenByItsFamily) {  // FLT-44
     EXPECT_LE(choice->assumed.size(), 120u);
   }
   EXPECT_EQ(Choose({.name = "ollama/llama3.2:1b"})->entry.capability.profile, "small");
+  const auto proxied = Choose({.name = "openai/gpt-4o", .base_url = "http://pool/v1"});
+  EXPECT_EQ(proxied->model, "openai/gpt-4o");
+  EXPECT_EQ(proxied->entry.capability.window, 128000);
+  EXPECT_GT(proxied->entry.capability.image_tokens, 0);
   EXPECT_EQ(Choose({.name = "gpt-4o", .base_url = "http://pool/v1"})->entry.capability.window,
             128000)
       << "facts of a model go with it";

@@ -94,6 +94,9 @@ Result<std::string> CallMemory::Apply(const memory::ParsedReply& reply, std::str
     return std::string(results && results->is_string() ? results->get_string() : "");
   }
   DOSSIER_ASSIGN_OR_RETURN(const memory::UpdateResult result, RunBlock(*reply.block, place));
+  DOSSIER_RETURN_IF_ERROR(port_->LogOperations(
+      {.layer = "block", .node = request_.scope.node, .run = parts_.journal().run()},
+      result.operations_log));
   std::string results = memory::ResultsText(result.reads);
   const JsonObject json = memory::BlockResultJson(result);
   if (parts_.options().prompt_logs == CallerOptions::PromptLogs::kOn) {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <fts.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 
 #include <algorithm>
@@ -10,6 +12,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <filesystem>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -43,11 +47,48 @@ std::string FullDisk(const std::string& folder, std::uint64_t reserve) {
                      facts.f_favail);
 }
 
+void ForEachEntry(const std::string& folder, const std::function<void(const std::string&)>& see) {
+  std::error_code error;  // of what ended meanwhile, or is another user's
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    see(entry->path().string());
+  }
+}
+
+// Returns the disk space of files without a name that the sandbox's processes have open. A process
+// is of the sandbox if it finds the workspace at its mount; on other machines none is seen. The
+// sandbox's own /tmp is memory.
+std::uint64_t UnnamedUseOf(const std::string& workspace, const std::string& mount) {
+  struct stat home;
+  if (mount.empty() || stat(workspace.c_str(), &home) != 0) return 0;
+  std::set<std::pair<dev_t, ino_t>> seen;
+  std::uint64_t bytes = 0;
+  const auto add = [&](const std::string& descriptor) {
+    struct stat facts;
+    struct statfs system;
+    if (stat(descriptor.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
+    if (facts.st_nlink > 0 || !seen.emplace(facts.st_dev, facts.st_ino).second) return;
+    const bool memory = statfs(descriptor.c_str(), &system) == 0 && system.f_type == TMPFS_MAGIC;
+    if (memory && facts.st_dev != home.st_dev) return;
+    bytes += static_cast<std::uint64_t>(facts.st_blocks) * kBlock;
+  };
+  ForEachEntry("/proc", [&](const std::string& process) {
+    struct stat place;
+    if (stat(fmt::format("{}/root{}", process, mount).c_str(), &place) != 0) return;
+    if (place.st_dev != home.st_dev || place.st_ino != home.st_ino) return;
+    ForEachEntry(process + "/fd", add);
+  });
+  return bytes;
+}
+
 // Measures the folders until it is ended; calls `full` at most once, from its own thread.
 class Watch {
  public:
-  Watch(std::vector<std::string> folders, DiskLimit limit, std::function<void()> full)
+  // The first folder is the workspace, which commands see at `mount`.
+  Watch(std::vector<std::string> folders, std::string mount, DiskLimit limit,
+        std::function<void()> full)
       : folders_(std::move(folders)),
+        mount_(std::move(mount)),
         limit_(limit),
         full_(std::move(full)),
         thread_([this](const std::stop_token& stop) { LookAgain(stop); }) {}
@@ -62,7 +103,7 @@ class Watch {
 
  private:
   std::string Look() const {
-    std::uint64_t used = 0;
+    std::uint64_t used = UnnamedUseOf(folders_.front(), mount_);
     for (const std::string& folder : folders_) {
       const DiskUse use = DiskUseOf(folder);
       if (use.seen == DiskUse::Seen::kSome) {
@@ -95,6 +136,7 @@ class Watch {
   }
 
   const std::vector<std::string> folders_;
+  const std::string mount_;
   const DiskLimit limit_;
   const std::function<void()> full_;
   std::string reason_;  // owned by the thread until it has ended
@@ -110,6 +152,7 @@ class LimitedBackend final : public ExecBackend {
 
   Status Start(const SandboxSpec& spec) override {
     folders_ = {spec.workspace};
+    mount_ = spec.mount;
     // Only the layer that commands write to: the kernel's folder beside it is unreadable.
     if (!spec.system.empty()) folders_.push_back(spec.system + "/upper");
     return inner_->Start(spec);
@@ -125,7 +168,7 @@ class LimitedBackend final : public ExecBackend {
     };
     CancelSource end(cancel);
     const auto begin = SteadyClock::now();
-    Watch watch(folders_, limit_, [&] { end.Cancel("disk"); });
+    Watch watch(folders_, mount_, limit_, [&] { end.Cancel("disk"); });
     Result<ExecResult> result = inner_->Run(watched, end.token());
     const std::string reason = watch.End();
     const bool ended = !result && result.error().code == ErrorCode::kCancelled;
@@ -158,6 +201,7 @@ class LimitedBackend final : public ExecBackend {
   const std::unique_ptr<ExecBackend> inner_;
   const DiskLimit limit_;
   std::vector<std::string> folders_;
+  std::string mount_;
 };
 
 }  // namespace

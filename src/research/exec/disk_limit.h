@@ -6,8 +6,9 @@
 // While a command runs, its folders are measured repeatedly, using at most a tenth of the time. At
 // the limit, or when the disk itself is nearly full, the command and all its processes are ended,
 // and its result says why. The folders are measured once more at the end, so that a fast command
-// does not escape. Between two measurements a program may exceed the limit; at worst it uses up the
-// disk's reserve.
+// does not escape. Files that processes deleted but keep open count too, except on other machines
+// (jobs of Slurm) and where the workspace is not at its mount (no namespaces). Between two
+// measurements a program may exceed the limit; at worst it uses up the disk's reserve.
 //
 // Thread-safety: as ExecBackend; each command has a measuring thread.
 

@@ -167,6 +167,14 @@ TEST_F(DiskLimitTest, TheLocalSandboxIsEndedInTheMiddleOfAFile) {  // FLT-68
   EXPECT_NE(empty.status, 0);
   ASSERT_THAT(RemoveAll(workspace_), Succeeds());
   ASSERT_THAT(MakeFolders(workspace_), Succeeds());
+  // Files that have no name any more, each below the limit.
+  const ExecResult unnamed =
+      Run("exec 3>u; rm u; head -c 4000000 /dev/zero >&3; exec 4>u; rm u; head -c 4000000 "
+          "/dev/zero >&4; exec 5>u; rm u; head -c 4000000 /dev/zero >&5; sleep 5");
+  EXPECT_THAT(unnamed.err, HasSubstr("8.0 MiB are allowed (exec.disk)"));
+  EXPECT_NE(unnamed.status, 0);
+  ASSERT_THAT(RemoveAll(workspace_), Succeeds());
+  ASSERT_THAT(MakeFolders(workspace_), Succeeds());
   const ExecResult one = Run("exec head -c 900000000 /dev/zero > large");
   EXPECT_THAT(one.err, HasSubstr("(exec.disk)"));
   EXPECT_NE(one.status, 0);

@@ -229,6 +229,13 @@ class LocalBackend final : public ExecBackend {
     // Open MPI would copy directly between the memories of processes, which is forbidden here,
     // without checking that it can; shared memory is its alternative.
     environment.Default("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
+    // `mpirun -n 4` is what a program is asked for, however many cores there are.
+    environment.Default("OMPI_MCA_rmaps_base_oversubscribe", "1");
+    if (jail.network == sandbox::JailNetwork::kLoopback) {
+      // Open MPI leaves loopback out, and there is nothing else.
+      environment.Default("OMPI_MCA_btl_tcp_if_include", "lo");
+      environment.Default("OMPI_MCA_oob_tcp_if_include", "lo");
+    }
     environment.Add(command.environment);
     jail.environment = environment.Take();
     jail.limits.wall = command.time_limit.value_or(options_.timeout);

@@ -236,15 +236,22 @@ class SlurmBackend final : public ExecBackend {
         return !IsAllowedVariable(name) && !name.starts_with("APPTAINERENV_") &&
                !name.starts_with("SINGULARITYENV_");
       });
+    // The queue ends jobs at whole minutes, and some time later.
+    line.argv.insert(line.argv.begin(),
+                     {"timeout", "--kill-after=10", std::to_string(SecondsOf(command).count())});
     return WriteFileAtomic(folder + "/script", JobScript(line, options_.modules, folder), 0700);
+  }
+
+  std::chrono::seconds SecondsOf(const ExecCommand& command) const {
+    const auto limit = command.time_limit.value_or(inner_->place().timeout);
+    return std::chrono::ceil<std::chrono::seconds>(limit);
   }
 
   // If the configuration has no time, the job gets the command's limit, in minutes.
   std::map<std::string, std::string> Flags(const ExecCommand& command) const {
     std::map<std::string, std::string> flags = options_.flags;
-    const auto limit = command.time_limit.value_or(inner_->place().timeout);
-    flags.try_emplace("time",
-                      std::to_string(std::chrono::ceil<std::chrono::minutes>(limit).count()));
+    const auto limit = std::chrono::ceil<std::chrono::minutes>(SecondsOf(command));
+    flags.try_emplace("time", std::to_string(limit.count()));
     if (inner_->spec().gpu == SandboxSpec::Gpu::kNo) flags.erase("gpus");
     return flags;
   }
@@ -297,6 +304,9 @@ class SlurmBackend final : public ExecBackend {
     if (const auto end = ReadJobEnd(folder)) {
       result.status = end->status;
       result.seconds = end->seconds;
+      constexpr int kEndedByTimeout = 124, kKilledByTimeout = 137;
+      const bool ended = end->status == kEndedByTimeout || end->status == kKilledByTimeout;
+      result.timed_out = ended && end->seconds >= static_cast<double>(SecondsOf(command).count());
     } else {
       result.status = 1;
       result.timed_out = state.starts_with("TIMEOUT") || state.starts_with("DEADLINE");

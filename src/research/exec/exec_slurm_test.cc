@@ -103,6 +103,15 @@ TEST_F(ExecSlurmTest, APhaseFourCommandIsAJobAndOthersAreNot) {  // RSP-22, RSP-
   EXPECT_EQ(Run(Queued("docker ps")).status, 126);
 }
 
+TEST_F(ExecSlurmTest, ACommandOfAJobIsEndedToTheSecond) {
+  ExecCommand command = Queued("sleep 30; echo late");
+  command.time_limit = Millis(1'000);
+  const ExecResult result = Run(command);
+  EXPECT_EQ(result.status, 124);
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(result.out, "");
+}
+
 TEST_F(ExecSlurmTest, AScriptOfTheQueueHoldsNoSecretOfTheHost) {  // RSP-15, RSP-T6
   Run(Queued("true"));
   const std::string path(TrimSpace(ReadFile(fakes_.folder() + "/script").value_or("")));

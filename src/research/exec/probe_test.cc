@@ -222,7 +222,9 @@ TEST(ProbeRealTest, TheLocalSandboxShowsThisMachine) {  // RSP-T6
   EXPECT_THAT(found.available_libs, ::testing::Contains("libc"));
   EXPECT_THAT(found.memory_info, HasSubstr("MemTotal"));
   EXPECT_EQ(found.all_env_vars,
-            "HOME=/workspace\nOMPI_MCA_btl_vader_single_copy_mechanism=none\nPATH=/usr/bin:/bin");
+            "HOME=/workspace\nOMPI_MCA_btl_tcp_if_include=lo\n"
+            "OMPI_MCA_btl_vader_single_copy_mechanism=none\nOMPI_MCA_oob_tcp_if_include=lo\n"
+            "OMPI_MCA_rmaps_base_oversubscribe=1\nPATH=/usr/bin:/bin");
 }
 
 }  // namespace

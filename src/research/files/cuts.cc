@@ -56,24 +56,6 @@ std::string CutTail(std::string_view text, CutLimits limits) {
   return notes.append(kept);
 }
 
-std::string CutHead(std::string_view text, CutLimits limits) {
-  const std::vector<std::string_view> lines = Lines(text);
-  std::string notes;
-  std::string_view kept = text;
-  if (lines.size() > limits.lines) {
-    const std::size_t gone = lines.size() - limits.lines;
-    notes = fmt::format("\n[{} line{} below not shown]\n", gone, Plural(gone));
-    kept = limits.lines == 0 ? std::string_view() : Span(lines[0], lines[limits.lines - 1]);
-  }
-  const std::uint64_t characters = utf8::CodePoints(kept);
-  if (characters > limits.characters) {
-    const std::uint64_t gone = characters - limits.characters;
-    notes.insert(0, fmt::format("\n[{} character{} not shown]", gone, Plural(gone)));
-    kept = utf8::Prefix(kept, limits.characters);
-  }
-  return std::string(kept).append(notes);
-}
-
 std::string CutText(std::string_view text, std::uint64_t characters) {
   const std::uint64_t all = utf8::CodePoints(text);
   if (all <= characters) return std::string(text);

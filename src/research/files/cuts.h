@@ -23,7 +23,6 @@ struct CutLimits {
 };
 
 inline constexpr CutLimits kCommandSummary{20, 2'000};
-inline constexpr CutLimits kEarlierFile{40, 3'000};
 inline constexpr std::size_t kTreeEntries = 20;
 inline constexpr CutLimits kFailureTail{12, 2'000};  // for a failed command
 // Limits for texts in memory events, in characters.
@@ -37,8 +36,6 @@ std::string CutNodeOutput(std::string_view text);
 // Returns the last lines, then the last characters of these. Lines above them say what was removed:
 // "[30 lines above not shown]", "[512 characters above not shown]".
 std::string CutTail(std::string_view text, CutLimits limits);
-// Returns the first lines, then the first characters of these; a note below says what was removed.
-std::string CutHead(std::string_view text, CutLimits limits);
 // Returns the first `characters`, then " ... [N characters truncated]".
 std::string CutText(std::string_view text, std::uint64_t characters);
 

@@ -63,15 +63,6 @@ TEST(CutsTest, ATailKeepsTheLastLinesThenTheLastCharacters) {  // RSP-21, RSP-T1
               ::testing::StartsWith("[1 line above not shown]\nline 2\n"));
 }
 
-TEST(CutsTest, AHeadKeepsTheFirstLinesThenTheFirstCharacters) {  // RSP-21
-  EXPECT_EQ(CutHead("a\nb\n", {2, 10}), "a\nb\n");
-  EXPECT_EQ(CutHead("a\nb\nc\n", {2, 10}), "a\nb\n[1 line below not shown]\n");
-  EXPECT_EQ(CutHead("abcdef", {2, 4}), "abcd\n[2 characters not shown]");
-  EXPECT_EQ(CutHead("a\nbcd\nefg\n", {2, 3}),
-            "a\nb\n[2 characters not shown]\n[1 line below not shown]\n");
-  EXPECT_EQ(CutHead("a\nb", {0, 3}), "\n[2 lines below not shown]\n");
-}
-
 TEST(CutsTest, ATextOfAnEventSaysHowMuchWent) {  // RSP-21
   EXPECT_EQ(CutText("abc", 3), "abc");
   EXPECT_EQ(CutText("abcd", 3), "abc ... [1 characters truncated]");
@@ -91,7 +82,6 @@ TEST(CutsTest, NoCutIsLongerThanItsLimitAndItsNotes) {
     const CutLimits limits{static_cast<std::size_t>(round % 5),
                            static_cast<std::uint64_t>(round % 60)};
     EXPECT_LE(utf8::CodePoints(CutTail(text, limits)), limits.characters + 90) << text;
-    EXPECT_LE(utf8::CodePoints(CutHead(text, limits)), limits.characters + 90) << text;
     EXPECT_LE(utf8::CodePoints(CutText(text, 30)), 30u + 40u) << text;
   }
 }

@@ -222,6 +222,7 @@ Result<RunLock> RunLock::Take(const std::string& folder, const Clock& clock) {
       {"pid", getpid()}, {"host", memory::HostName()}, {"since", FormatTime(clock.WallNow())}});
   const UniqueFd file(open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.valid()) return MakeErrnoError(errno, path);
+  static_cast<void>(fchmod(file.get(), 0644));  // whoever may look at the run sees who works on it
   DOSSIER_RETURN_IF_ERROR(WriteAll(file.get(), text + "\n"));
   return RunLock(std::move(*lock));
 }

@@ -38,6 +38,7 @@ struct Driver {
   PrefixSections prefix;               // for all calls, without resources and plan
   std::string environment, resources;  // texts, for report and paper
   std::string data_overview;           // text of the file; "": none
+  Json previous_history;               // of the attempt before, for first plans; null: none
   int retries = 0;                     // of failed work, counted over all resumes of the run
 
   const RunConfig& config() const { return *services.config; }

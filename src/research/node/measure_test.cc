@@ -1,4 +1,4 @@
-#include "research/node/measure.h"
+#include "research/node/node_work.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -72,6 +72,17 @@ TEST_F(MeasureTest, AFolderOfResultsThatLeadsOutIsNeitherReadNorWrittenTo) {  //
   ASSERT_NE(arrays, nullptr);
   EXPECT_THAT(ToJson(arrays->value), AllOf(HasSubstr("own.npy"), Not(HasSubstr("theirs.npy"))));
   EXPECT_EQ(std::distance(fs::directory_iterator(rig_.folder() + "/outside"), {}), 2);
+}
+
+TEST_F(MeasureTest, AMetricsFileThatCannotBeReadIsTheReason) {  // FLT-69
+  std::string text = MetricsOf(5);
+  rig_.Write("nodes/n/workspace/working/metrics.json", text.replace(text.find(":5}"), 3, ":true}"));
+  fs::remove(Workspace() + "/own.npy");
+  const auto measured = Measure(
+      driver_, {.node = &node_, .workspace = Workspace(), .worker = "worker-0"}, CancelToken());
+  ASSERT_THAT(measured, Succeeds());
+  EXPECT_THAT(measured->failure, HasSubstr("working/metrics.json is not read: metric_names[0]"));
+  EXPECT_THAT(measured->failure, HasSubstr("value must be a number"));
 }
 
 TEST_F(MeasureTest, AFolderInPlaceOfTheScriptDoesNotEndTheRun) {  // RSP-23

@@ -31,6 +31,28 @@ Status KeepNode(const Driver& driver, Node* node);
 // Reads a node from the journal; unset if it is not finished. Errors: kDamaged.
 Result<std::optional<Node>> RecordedNode(const Driver& driver, std::string_view id);
 
+// Determines the metric of a program that ran. `working/metrics.json` is read directly. Otherwise a
+// model writes a script that reads the `.npy` files, the script runs in the sandbox, and a model
+// names the metrics in its output. Errors: those of RoleCaller::Call and of the sandbox; kIo.
+
+inline constexpr int kMeasureTries = 3;  // scripts; each call has three attempts of its own
+inline constexpr std::string_view kMetricsFile = "working/metrics.json";
+
+struct MeasurePlace {
+  const Node* node = nullptr;
+  std::string workspace;  // absolute
+  std::string worker;     // "worker-0"
+};
+
+struct MeasuredMetric {
+  std::optional<Metric> metric;
+  std::string failure;  // why there is no metric
+  std::vector<std::string> warnings;
+};
+
+Result<MeasuredMetric> Measure(const Driver& driver, const MeasurePlace& place,
+                               const CancelToken& cancel);
+
 }  // namespace dossier::research
 
 #endif  // DOSSIER_RESEARCH_NODE_NODE_WORK_H_

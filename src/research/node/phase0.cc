@@ -76,13 +76,7 @@ CallRequest PlanRequest(const PhaseContext& context) {
                       .prefix = work.prefix,
                       .memory_query = work.coding.memory_query};
   request.prefix.plan = nullptr;
-  if (!work.history.is_null()) {
-    Json history = work.history;
-    if (auto* object = history.if_object()) {
-      (*object)["full_file"] = run_files::Plans(work.worker) + "/phase0_history_full.json";
-    }
-    request.sections.push_back({.name = "history", .value = std::move(history)});
-  }
+  AddHistory(work.history, work.worker, &request);
   request.check = [](std::string_view payload) -> Status {
     DOSSIER_RETURN_IF_ERROR(ParsePlan(payload));
     return {};
@@ -146,6 +140,14 @@ std::vector<std::string> PlanTexts(const Json& plan, std::string_view key, std::
   const Json* outer = Find(plan, key);
   const Json* found = outer == nullptr ? nullptr : inner.empty() ? outer : Find(*outer, inner);
   return found == nullptr ? std::vector<std::string>{} : StringsOf(Find(*found, list));
+}
+
+void AddHistory(Json history, std::string_view worker, CallRequest* request) {
+  if (history.is_null()) return;
+  if (auto* object = history.if_object()) {
+    (*object)["full_file"] = run_files::Plans(worker) + "/phase0_history_full.json";
+  }
+  request->sections.push_back({.name = "history", .value = std::move(history)});
 }
 
 Status MakePlan(PhaseContext& context) {

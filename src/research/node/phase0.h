@@ -27,6 +27,9 @@ Json PlanSection(const Json& plan);
 // Returns the plan's time_budget_estimate; 0 if it has none.
 std::int64_t EstimatedSeconds(const Json& plan);
 
+// Adds the section with what an earlier program did, unless `history` is null.
+void AddHistory(Json history, std::string_view worker, CallRequest* request);
+
 // Asks a model for the plan, or takes it from the journal, and writes its files. If the call fails,
 // the node fails.
 Status MakePlan(PhaseContext& context);

@@ -5,7 +5,7 @@
 
 #include "base/files/file.h"
 #include "research/files/phase_files.h"
-#include "research/node/phase_outcome.h"
+#include "research/node/phases.h"
 #include "testing/phases_rig_for_test.h"
 #include "testing/result_matchers.h"
 

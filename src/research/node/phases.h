@@ -95,6 +95,11 @@ Result<PhasesOutcome> RunPhases(const Services& services, const NodeWork& work,
 Result<PhasesOutcome> RerunArtifacts(const Services& services, const NodeWork& work,
                                      const Json& artifacts, const CancelToken& cancel);
 
+// The form of an outcome in the journal, so that finished work is not repeated.
+JsonObject OutcomeJson(const PhasesOutcome& outcome);
+// ReadOutcome(OutcomeJson(o)) equals o. Errors: kDamaged naming the field.
+Result<PhasesOutcome> ReadOutcome(const Json& json);
+
 }  // namespace dossier::research
 
 #endif  // DOSSIER_RESEARCH_NODE_PHASES_H_

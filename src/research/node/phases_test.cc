@@ -14,7 +14,6 @@
 #include "research/node/phase0.h"
 #include "research/node/phase1.h"
 #include "research/node/phase_history.h"
-#include "research/node/phase_outcome.h"
 #include "testing/phases_rig_for_test.h"
 #include "testing/result_matchers.h"
 

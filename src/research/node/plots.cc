@@ -125,13 +125,19 @@ Result<std::vector<const ImageFile*>> SelectPlots(const Place& place,
     request.sections = {{.name = "plot_paths", .value = std::move(paths)}};
     DOSSIER_ASSIGN_OR_RETURN(const CallOutcome called, Ask(place, request, outcome));
     for (const std::string& path : SelectedPaths(called)) {
-      const auto at = std::ranges::find(outcome->plots, path);
+      // All are in one folder, so that the name of a file tells it.
+      const std::string name = "/" + path.substr(path.rfind('/') + 1);
+      const auto at = std::ranges::find_if(
+          outcome->plots, [&](const std::string& plot) { return plot.ends_with(name); });
       if (at == outcome->plots.end() || selected.size() == kMaxAnalysedPlots) continue;
       const ImageFile* image = &images[static_cast<std::size_t>(at - outcome->plots.begin())];
       if (std::ranges::find(selected, image) == selected.end()) selected.push_back(image);
     }
   }
   if (!selected.empty()) return selected;
+  if (images.size() > kMaxAnalysedPlots) {
+    outcome->warnings.emplace_back("plot_selection: no plot was chosen, the first ones are shown");
+  }
   for (const ImageFile& image : images) {
     if (selected.size() < kMaxAnalysedPlots) selected.push_back(&image);
   }
@@ -243,7 +249,7 @@ Result<PlotOutcome> MakeSeedPlot(const Services& services, const SeedPlotWork& w
   DOSSIER_RETURN_IF_ERROR(ShowNodes(services, &workspace));
   JsonArray paths;
   for (const Node* rerun : work.reruns) {
-    for (const std::string& path : ResultFiles(*rerun)) paths.emplace_back(path);
+    for (const std::string& path : DataFiles(services, *rerun)) paths.emplace_back(path);
   }
   CallRequest request = Request(place, "seed_plot");
   request.sections = {{.name = "plot_code", .value = Json(work.best->plot_code)},

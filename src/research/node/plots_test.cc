@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "research/exec/exec_local.h"
 #include "research/node/python_script.h"
 #include "testing/research_rig_for_test.h"
@@ -127,11 +129,13 @@ TEST_F(PlotsTest, OfMoreThanTenPlotsAModelSelectsAndUnknownPathsAreDropped) {  /
       for (int i = 0; i < 12; ++i) rule.Writes(fmt::format("working/p{:02}.png", i), TinyPng());
     }
     Reply("plotting_code", kScript);
-    const std::string named = fmt::format("nodes/{}/plots/p11.png", node_.id);
+    const std::string named = "working/p11.png";  // the file's name counts
     Reply("plot_selection",
           fmt::format(R"({{"selected_plots":["{}","nowhere.png"]}})", unknown ? "no" : named));
     Reply("vlm_analysis", kAnalysis);
-    Make();
+    const PlotOutcome outcome = Make();
+    const std::string warning = "plot_selection: no plot was chosen, the first ones are shown";
+    EXPECT_EQ(std::ranges::count(outcome.warnings, warning), unknown ? 1 : 0);  // RSP-6
     const OwnSection* images = rig.caller.Section("vlm_analysis", "images");
     ASSERT_NE(images, nullptr);
     EXPECT_EQ(images->parts.size(), unknown ? 20U : 2U);

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/files/file.h"
+#include "research/node/node_work.h"
 #include "research/node/select.h"
 
 namespace dossier::research {
@@ -74,6 +75,13 @@ std::vector<std::string> ResultFiles(const Node& node) {
     files.push_back(
         fmt::format("{}/{}", node.workspace_path, std::string_view(output.as_string())));
   }
+  return files;
+}
+
+std::vector<std::string> DataFiles(const Services& services, const Node& node) {
+  std::vector<std::string> files = ResultFiles(node);
+  const std::string metrics = fmt::format("{}/{}", node.workspace_path, kMetricsFile);
+  if (files.empty() && Exists(services.run_folder + "/" + metrics)) files.push_back(metrics);
   return files;
 }
 

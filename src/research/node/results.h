@@ -73,6 +73,8 @@ struct RunResults {
 
 // Returns a node's expected outputs that end in .npy, relative to the run folder.
 std::vector<std::string> ResultFiles(const Node& node);
+// Returns these, or where a program writes none its metrics.json.
+std::vector<std::string> DataFiles(const Services& services, const Node& node);
 // Gives a script in this workspace access to what the run's nodes wrote, at the paths of
 // ResultFiles. Makes the workspace, a link `nodes` in it, and the folder `working`. Errors: kIo.
 Status ShowNodes(const Services& services, WorkspacePlace* place);

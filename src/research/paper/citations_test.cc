@@ -79,6 +79,17 @@ TEST_F(CitationsTest, OfflineIsSaidAndIsNoError) {  // RSP-42
   EXPECT_THAT(Make().warnings, ElementsAre(HasSubstr("there is no network")));
 }
 
+TEST_F(CitationsTest, AnAnswerOfAnotherFormIsAWarning) {  // RSP-6
+  rig_.config.citation_search_url = "https://example.org/search?q=";
+  for (const std::string_view answer : {"<html>a@b.org</html>", R"({"error":"quota"})"}) {
+    rig_.services.fetch = [&](const std::string&, const CancelToken&) -> Result<std::string> {
+      return std::string(answer);
+    };
+    rig_.caller.Reply("citations", R"({"Query":"sorting"})");
+    EXPECT_THAT(Make().warnings, ElementsAre(HasSubstr("neither BibTeX nor JSON"))) << answer;
+  }
+}
+
 TEST_F(CitationsTest, AnAnswerOfASearchIsKeptSoThatAResumedRunSeesTheSame) {  // RSP-42, RSP-48
   rig_.config.citation_search_url = "https://example.org/search?q={query}";
   std::vector<std::string> urls;

@@ -432,13 +432,45 @@ std::string Squeezed(std::string_view text) {
   return std::string(TrimSpace(out));
 }
 
+constexpr std::array<std::string_view, 5> kFillers = {"TODO", "TBD", "TBA", "FIXME", "XXX"};
+// Commands that are no text: those of kNoText with their argument, the others if theirs is none.
+constexpr std::array<std::string_view, 8> kNoText = {
+    "label", "ldots", "dots", "textellipsis", "todo", "noindent", "blindtext", "lipsum"};
+constexpr std::array<std::string_view, 4> kStyles = {"textit", "textbf", "emph", "text"};
+
+bool HasPlace(std::string_view line) {
+  if (line.find(kToBeWritten) != line.npos || line.find(kTitlePlace) != line.npos) return true;
+  const std::string_view text = TrimSpace(line);
+  const std::size_t colon = text.find(':');
+  return colon != text.npos && IsOneOf(text.substr(0, colon), kFillers);
+}
+
 void FindPlaces(std::string_view clean, std::vector<std::string>* parts) {
   std::size_t number = 0;
   for (const std::string_view line : Split(clean, '\n')) {
     ++number;
-    if (!TrimSpace(line).starts_with(kToBeWritten)) continue;
+    if (!HasPlace(line)) continue;
     parts->push_back(fmt::format("line {}: this is not written yet: {}", number, TrimSpace(line)));
   }
+}
+
+// Returns true for what only holds the place of a text: "TODO", "[Insert the results]", "...".
+bool IsFiller(std::string_view text) {
+  constexpr std::string_view kMarks = " \t\r\n.,:;!?-~(){}\xE2\x80\xA6";  // the last: an ellipsis
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (kMarks.find(text[at]) != std::string_view::npos) continue;
+    std::size_t end = at;
+    if (text[at] == '[') {
+      end = text.find(']', at);
+      if (end == std::string_view::npos) return false;
+    } else {
+      while (end < text.size() && IsLetter(text[end])) ++end;
+      if (!IsOneOf(text.substr(at, end - at), kFillers)) return false;
+      --end;
+    }
+    at = end;
+  }
+  return true;
 }
 
 // Finds headings without any text before the next heading that is not below them, and an empty
@@ -459,25 +491,48 @@ class EmptyParts {
   }
 
  private:
-  // Headings below it and labels do not count as text; everything else does.
+  // Headings below it, labels and fillers do not count as text; everything else does.
   bool IsEmpty(std::size_t first, std::optional<std::size_t> depth) const {
     std::size_t at = uses_[first].end;
     for (std::size_t i = first + 1; i < uses_.size(); ++i) {
       const LatexUse& use = uses_[i];
       if (use.begin < at) continue;  // inside the previous one's argument
-      if (!TrimSpace(clean_.substr(at, use.begin - at)).empty()) return false;
+      if (!IsFiller(clean_.substr(at, use.begin - at))) return false;
       const std::optional<std::size_t> other = DepthOf(use);
       if (Ends(use, "document") || Ends(use, "abstract")) return true;
       if (other && (!depth || *other <= *depth)) return true;
-      if (!other && use.command != "label") return false;
+      const bool styled = IsOneOf(use.command, kStyles) && IsFiller(use.argument);
+      if (!other && !styled && !IsOneOf(use.command, kNoText)) return false;
       at = use.end;
     }
-    return TrimSpace(clean_.substr(at)).empty();
+    return IsFiller(clean_.substr(at));
   }
 
   const std::string_view clean_;
   const std::vector<LatexUse> uses_;
 };
+
+// Returns the parts of a document: "\section{Results}", "\begin{abstract}".
+std::vector<std::string> PartsOf(std::string_view clean) {
+  std::vector<std::string> parts;
+  for (const LatexUse& use : ScanLatex(clean)) {
+    const bool abstract = use.command == "begin" && use.argument == "abstract";
+    if (!abstract && use.command != "section" && use.command != "chapter") continue;
+    parts.push_back(fmt::format("\\{}{{{}}}", use.command, use.argument));
+  }
+  return parts;
+}
+
+// Parts may have other names than in the template, but there must be as many, and an abstract.
+void FindMissing(std::string_view clean, std::string_view given, std::vector<std::string>* parts) {
+  const std::vector<std::string> has = PartsOf(clean), wanted = PartsOf(WithoutComments(given));
+  for (const std::string& part : wanted) {
+    const bool fewer = has.size() < wanted.size() || part == "\\begin{abstract}";
+    if (fewer && std::ranges::find(has, part) == has.end()) {
+      parts->push_back(fmt::format("{} of the template is missing", part));
+    }
+  }
+}
 
 }  // namespace
 
@@ -486,6 +541,7 @@ std::vector<std::string> UnwrittenParts(std::string_view tex, std::string_view g
   const std::string clean = WithoutComments(tex);
   FindPlaces(clean, &parts);
   EmptyParts(clean).Find(&parts);
+  FindMissing(clean, given, &parts);
   if (parts.empty() && !given.empty() && Squeezed(BodyOf(tex)) == Squeezed(BodyOf(given))) {
     parts.emplace_back("nothing of the template was changed");
   }

@@ -40,12 +40,14 @@ struct LatexInputs {
 // paper's folder, and a missing \begin{document}.
 std::vector<std::string> CheckLatex(std::string_view tex, const LatexInputs& inputs);
 
-// Start of a template line that says what must be written in its place.
+// Marks a line of a template that says what must be written in its place.
 inline constexpr std::string_view kToBeWritten = "To be written:";
+inline constexpr std::string_view kTitlePlace = "@TITLE@";  // where a template has the title
 
-// Returns the parts that are not written yet, one sentence each, with the line: template lines that
-// are still there, headings and an abstract without text. `given` is the template ("": there was
-// none); a paper equal to it counts as not written at all.
+// Returns the parts that are not written yet, one sentence each, with the line: template lines and
+// the title's place that are still there; headings and an abstract without text, or with "TODO",
+// "[Insert …]" or dots in its place; parts of the template that are gone. `given` is the template
+// ("": there was none); a paper equal to it counts as not written at all.
 std::vector<std::string> UnwrittenParts(std::string_view tex, std::string_view given);
 
 // Returns true if the LaTeX runs a program, reads or writes a file, or hides that it does.

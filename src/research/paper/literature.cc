@@ -149,7 +149,12 @@ Result<std::vector<BibEntry>> Literature::FromService(std::string_view query,
   DOSSIER_ASSIGN_OR_RETURN(
       const std::string reply,
       services_.fetch(SearchUrl(services_.config->citation_search_url, query), cancel));
-  return ReadSearchReply(reply);
+  const Result<Json> json = ParseJson(reply);
+  const std::string_view text = TrimSpace(reply);
+  const bool bibtex = text.empty() || text.starts_with('@') || text.find("\n@") != text.npos;
+  if (json ? Find(*json, "data") != nullptr : bibtex) return ReadSearchReply(reply);
+  return MakeError(ErrorCode::kNetwork,
+                   "the search of literature answered neither BibTeX nor JSON with `data`");
 }
 
 std::vector<BibEntry> BestMatches(std::vector<BibEntry> entries, std::string_view query) {

@@ -17,7 +17,6 @@ namespace dossier::research {
 namespace {
 
 constexpr std::string_view kTemplate = "data/research/paper.tex";
-constexpr std::string_view kTitlePlace = "@TITLE@";
 
 std::string PaperFile(std::string_view name) {
   return fmt::format("{}/{}", run_files::kPaper, name);
@@ -31,12 +30,6 @@ Result<std::string> Template(const Services& services, const RunResults& results
     DOSSIER_ASSIGN_OR_RETURN(tex, ReadFile(services.config->writeup_template, 4u << 20));
   }
   return ReplaceAll(tex, kTitlePlace, EscapeLatex(results.title));
-}
-
-Json Names(const std::vector<std::string>& names) {
-  JsonArray array;
-  for (const std::string& name : names) array.emplace_back(name);
-  return array;
 }
 
 class PaperWriter {
@@ -87,10 +80,9 @@ class PaperWriter {
   Status FirstVersion() {
     CallRequest request{.site = "writeup", .label = Label()};
     request.sections = {
-        {.name = "summaries", .value = FilterSummaries(summaries_, SummaryFilter::kWriteup)},
-        {.name = "final_memory", .value = Json(parts_.final_memory)},
+        Evidence(), Memory(),
         {.name = "aggregator", .value = Json(parts_.aggregator)},
-        {.name = "plot_list", .value = Names(parts_.figures)},
+        {.name = "plot_list", .value = TextArray(parts_.figures)},
         {.name = "figure_descriptions", .value = Descriptions()},
         {.name = "citations", .value = CitationList()},
         {.name = "latex", .value = Json(tex_)}};
@@ -107,6 +99,11 @@ class PaperWriter {
     written_ = true;
     return {};
   }
+
+  OwnSection Evidence() const {
+    return {.name = "summaries", .value = FilterSummaries(summaries_, SummaryFilter::kWriteup)};
+  }
+  OwnSection Memory() const { return {.name = "final_memory", .value = Json(parts_.final_memory)}; }
 
   // A failed run asks again under another label; the journal has the earlier replies.
   std::string Label() const {
@@ -209,9 +206,11 @@ class PaperWriter {
     const JsonObject pages{{"pages", last_.pages == 0 ? Json("not known") : Json(last_.pages)},
                            {"limit", services_.config->page_limit}};
     return {{.name = "history", .turns = history_},
+            Evidence(),
+            Memory(),
             {.name = "latex", .value = Json(tex_)},
-            {.name = "unused_figures", .value = Names(unused)},
-            {.name = "invalid_figures", .value = Names(invalid)},
+            {.name = "unused_figures", .value = TextArray(unused)},
+            {.name = "invalid_figures", .value = TextArray(invalid)},
             {.name = "pages", .value = pages},
             {.name = "checker", .value = Json(Join(checker, "\n"))}};
   }

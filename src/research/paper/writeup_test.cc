@@ -37,6 +37,11 @@ class WriteupTest : public ::testing::Test {
     EXPECT_THAT(paper, Succeeds());
     return paper ? *paper : Paper();
   }
+  // The template of a group: it has no parts.
+  void WithOwnTemplate() {
+    rig_.Write("template.tex", Document("Words."));
+    rig_.config.writeup_template = rig_.folder() + "/template.tex";
+  }
   void WithoutLatex() { rig_.script->On("command -v *"); }
   // A LaTeX that fails for documents containing `\bad`.
   void WithLatex() {
@@ -62,6 +67,7 @@ class WriteupTest : public ::testing::Test {
 
 TEST_F(WriteupTest, WithoutLatexThereIsASourceAndAMessage) {  // RSP-43, RSP-T17
   WithoutLatex();
+  WithOwnTemplate();
   rig_.caller.Reply("writeup", Fenced(Document("Text.")));
   const Paper paper = Make({.figures = {"a.png"}});
   EXPECT_EQ(paper.tex, "paper/paper.tex");
@@ -89,6 +95,7 @@ TEST_F(WriteupTest, AFaultyPaperIsRefusedAndAfterThreeThereIsNone) {  // RSP-43,
 
 TEST_F(WriteupTest, TheLastVersionThatCompiledIsKept) {  // RSP-43
   WithLatex();
+  WithOwnTemplate();
   rig_.config.writeup_reflections = 3;
   rig_.caller.Reply("writeup", Fenced(Document("one \\bad")));
   rig_.caller.Reply("writeup_reflection", Fenced(Document("two")));
@@ -114,10 +121,15 @@ TEST_F(WriteupTest, TheLastVersionThatCompiledIsKept) {  // RSP-43
 
 TEST_F(WriteupTest, AReflectionSeesUnusedFiguresAndEndsWhenTheModelIsDone) {  // RSP-43
   WithLatex();
+  WithOwnTemplate();
   rig_.config.writeup_reflections = 3;
   rig_.caller.Reply("writeup", Fenced(Document("\\includegraphics{a}")));
   rig_.caller.Reply("writeup_reflection", "I am done");
-  Make({.figures = {"a.png", "b.png"}});
+  Make({.figures = {"a.png", "b.png"}, .final_memory = "Blocks win."});
+  const OwnSection* memory = rig_.caller.Section("writeup_reflection", "final_memory");
+  ASSERT_NE(memory, nullptr);  // claims need evidence: FLT-61
+  EXPECT_EQ(memory->value, Json("Blocks win."));
+  EXPECT_NE(rig_.caller.Section("writeup_reflection", "summaries"), nullptr);
   EXPECT_EQ(rig_.caller.Count("writeup_reflection"), 1U);
   const OwnSection* unused = rig_.caller.Section("writeup_reflection", "unused_figures");
   ASSERT_NE(unused, nullptr);
@@ -154,9 +166,18 @@ TEST_F(WriteupTest, PartsThatNobodyWroteAreRefusedAndFailTheStep) {  // FLT-62
 }
 
 TEST(UnwrittenPartsTest, TemplatesPlacesEmptyPartsAndCopiesAreFound) {  // FLT-62
-  const std::string given(*BuiltInAsset("data/research/paper.tex"));
+  const std::string given =
+      ReplaceAll(*BuiltInAsset("data/research/paper.tex"), kTitlePlace, "Sorting");
   EXPECT_EQ(UnwrittenParts(given, given).size(), 7U);
   EXPECT_THAT(UnwrittenParts(WrittenPaper(), given), IsEmpty());
+  std::string less = ReplaceAll(WrittenPaper(), "\\section{Results}", "");
+  EXPECT_THAT(UnwrittenParts(less, given),
+              ElementsAre("\\section{Results} of the template is missing"));
+  const std::string renamed =
+      ReplaceAll(WrittenPaper(), "\\section{Results}", "\\section{Findings}");
+  EXPECT_THAT(UnwrittenParts(renamed, given), IsEmpty());
+  less = ReplaceAll(ReplaceAll(less, "\\begin{abstract}", ""), "\\end{abstract}", "");
+  EXPECT_EQ(UnwrittenParts(less, given).size(), 2U);
   const std::string own = Document("\\section{A}\nFixed words.\n");
   EXPECT_THAT(UnwrittenParts(own, own), ElementsAre("nothing of the template was changed"));
   EXPECT_THAT(UnwrittenParts(Document("\\section{A}\nOther words.\n"), own), IsEmpty());
@@ -169,7 +190,15 @@ TEST(UnwrittenPartsTest, TemplatesPlacesEmptyPartsAndCopiesAreFound) {  // FLT-6
                 {"\\section{A}\n\\subsection{B}\n", 2},
                 {"\\begin{abstract}\n\\end{abstract}\ntext", 1},
                 {"\\begin{abstract}\nWe sort.\n\\end{abstract}\n\\section{A}\n\\input{a}\n", 0},
-                {"\\section{The \\emph{best}}\n$x$", 0}};
+                {"\\section{The \\emph{best}}\n$x$", 0},
+                {"\\section{A}\nTODO", 1},
+                {"\\section{A}\nTODO: say why\n", 1},
+                {"\\section{A}\n[Insert the discussion here]", 1},
+                {"\\section{A}\n[1] says so.", 0},
+                {"\\section{A}\n\\ldots", 1},
+                {"\\section{A}\n… \\emph{TBD}.\n\\section{B}\n\\emph{Words.}", 1},
+                {"\\section{A}\n\\textit{To be written: the discussion.}", 1},
+                {"\\title{@TITLE@}\ntext", 1}};
   for (const auto& example : kCases) {
     EXPECT_EQ(UnwrittenParts(Document(example.body), "").size(), example.parts) << example.body;
   }

@@ -79,7 +79,8 @@ Range NodesOf(const RunOrder& order) {
       continue;
     }
     const std::int64_t cap = order.config.stage_cap(stage);
-    const std::int64_t round = std::min<std::int64_t>(order.config.num_workers, cap);
+    std::int64_t round = std::min<std::int64_t>(order.config.num_workers, cap);
+    if (stage == 1) round = std::min<std::int64_t>(round, order.config.num_drafts);
     nodes.least += static_cast<double>(stage == 3 ? cap : round);
     nodes.most += static_cast<double>(cap);
   }

@@ -180,6 +180,7 @@ Status UseOwnMachine(const UserFolders& user, RunOrder* order) {
                                                          .degraded = order->config.exec.degraded,
                                                          .host_environment = order->environment}));
   order->probe_cache = user.cache + "/probes";
+  order->user_data = user.data;
   order->journal_folder = user.data + "/runs";
   return {};
 }

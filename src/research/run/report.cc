@@ -12,6 +12,7 @@ namespace dossier::research {
 namespace {
 
 std::string MetricOf(const Node& node) {
+  if (node.is_seed_agg_node) return SeedText(node.summary);
   return node.metric ? MetricText(*node.metric) : std::string("N/A");
 }
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "research/search/seeds.h"
+#include "research/search/stage_end.h"
 #include "research/setup/config.h"
 #include "testing/result_matchers.h"
 
@@ -80,16 +80,22 @@ TEST(SeedsTest, OnlyFilesThatAProgramHasAreReplaced) {  // RSP-36, 4.2
 }
 
 TEST(MemoryOptionsTest, LimitsAndBudgetsOfCallSites) {  // 5.3
-  const MemoryOptions options = ReadMemoryOptions({{"core_max_chars", 500},
-                                                   {"memory_budget_chars", 9000},
-                                                   {"draft_budget_chars", 700},
-                                                   {"redact_secrets", false}});
-  EXPECT_EQ(options.limits.core_max_chars, 500);
-  EXPECT_EQ(options.limits.memory_budget_chars, 9000);
-  EXPECT_EQ(options.limits.recall_max_events, 20);
-  EXPECT_EQ(options.budget_chars.size(), 1u);
-  EXPECT_EQ(options.budget_chars.at("draft"), 700);
-  EXPECT_EQ(options.redaction, memory::Redaction::kOff);
+  const auto options = ReadMemoryOptions({{"core_max_chars", 500},
+                                          {"memory_budget_chars", 9000},
+                                          {"draft_budget_chars", 700},
+                                          {"use_fts", "off"},
+                                          {"durability", "full"},
+                                          {"redact_secrets", false}});
+  ASSERT_TRUE(options) << options.error().message;
+  const driver::MemoryConfig& store = options->store;
+  EXPECT_EQ(store.limits.core_max_chars, 500);
+  EXPECT_EQ(store.limits.memory_budget_chars, 9000);
+  EXPECT_EQ(store.limits.recall_max_events, 20);
+  EXPECT_EQ(options->budget_chars.size(), 1u);
+  EXPECT_EQ(options->budget_chars.at("draft"), 700);
+  EXPECT_EQ(store.redaction, memory::Redaction::kOff);
+  EXPECT_EQ(store.use_fts, memory::UseFts::kOff);
+  EXPECT_EQ(store.durability, memory::WriteDurability::kFull);
 }
 
 }  // namespace

@@ -207,6 +207,18 @@ class Replay {
 
 Result<RunHistory> HistoryOf(const ResearchLog& log) { return Replay(log).Read(); }
 
+Json PlanHistory(const RunHistory& history) {
+  Json last;
+  for (const StageResults& stage : history.results.stages) {
+    for (const Node& node : stage.tree.nodes) {
+      if (node.history.is_null()) continue;
+      if (node.id == history.results.best_node) return node.history;
+      last = node.history;
+    }
+  }
+  return last;
+}
+
 Result<RunHistory> ReadRunHistory(const std::string& folder) {
   DOSSIER_ASSIGN_OR_RETURN(const auto log, ResearchLog::Reopen(folder, SystemClock(), {}));
   DOSSIER_ASSIGN_OR_RETURN(RunHistory history, HistoryOf(*log));

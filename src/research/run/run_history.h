@@ -44,6 +44,9 @@ struct RunHistory {
 // Errors: kNotFound (no run in the folder), kDamaged, those of the journal.
 Result<RunHistory> ReadRunHistory(const std::string& folder);
 Result<RunHistory> HistoryOf(const ResearchLog& log);
+// Returns what the plans of a later attempt are shown: the history of the best node, else of the
+// last one that has a history. Null: there is none.
+Json PlanHistory(const RunHistory& history);
 
 }  // namespace dossier::research
 

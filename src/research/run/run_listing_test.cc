@@ -1,4 +1,4 @@
-#include "research/run/run_listing.h"
+#include "research/run/run_setup.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

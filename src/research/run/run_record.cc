@@ -35,6 +35,21 @@ std::optional<int> StageOf(std::string_view text) {
   return text[0] - '0';
 }
 
+Result<std::vector<int>> ReadStages(std::string_view text) {
+  std::set<int> stages;
+  for (const std::string_view part : Split(text, ',')) {
+    const auto dash = part.find('-');
+    const auto first = StageOf(part.substr(0, dash));
+    const auto last = dash == part.npos ? first : StageOf(part.substr(dash + 1));
+    if (!first || !last || *first > *last) {
+      return MakeError(ErrorCode::kUsage, "--stages {}: stages are 1 to 4, as in 1-4, 1 or 1,3",
+                       text);
+    }
+    for (int stage = *first; stage <= *last; ++stage) stages.insert(stage);
+  }
+  return std::vector<int>(stages.begin(), stages.end());
+}
+
 Result<RunRecord> ReadRecord(const Json& json, const std::string& path) {
   const auto schema = FindString(json, "schema");
   if (schema && *schema != kRunSchema) {
@@ -52,7 +67,7 @@ Result<RunRecord> ReadRecord(const Json& json, const std::string& path) {
   if (const Json* kept = Find(json, "connection"); kept && kept->is_object()) {
     record.connection = kept->get_object();
   }
-  const auto stages = ParseStages(FindString(json, "stages").value_or(""));
+  const auto stages = ReadStages(FindString(json, "stages").value_or(""));
   if (!stages) return Wrong(path, "stages");
   record.stages = *stages;
   if (const auto until = FindString(json, "until")) {
@@ -86,18 +101,11 @@ std::optional<Step> FindStep(std::string_view name) {
 std::string_view SkipName(RunOrder::Skip skip) { return kSkips[static_cast<std::size_t>(skip)]; }
 
 Result<std::vector<int>> ParseStages(std::string_view text) {
-  std::set<int> stages;
-  for (const std::string_view part : Split(text, ',')) {
-    const auto dash = part.find('-');
-    const auto first = StageOf(part.substr(0, dash));
-    const auto last = dash == part.npos ? first : StageOf(part.substr(dash + 1));
-    if (!first || !last || *first > *last) {
-      return MakeError(ErrorCode::kUsage, "--stages {}: stages are 1 to 4, as in 1-4, 2 or 1,3",
-                       text);
-    }
-    for (int stage = *first; stage <= *last; ++stage) stages.insert(stage);
-  }
-  return std::vector<int>(stages.begin(), stages.end());
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<int> stages, ReadStages(text));
+  if (stages.front() != 2) return stages;
+  return MakeError(ErrorCode::kUsage,
+                   "--stages {}: stage 2 tunes the best program of stage 1; begin with 1 or 3",
+                   text);
 }
 
 RunRecord RecordOf(const RunOrder& order, std::string_view run, std::string_view title) {

@@ -43,7 +43,7 @@ std::span<const std::string_view> StepNames();
 std::string_view StepName(Step step);
 std::optional<Step> FindStep(std::string_view name);
 std::string_view SkipName(RunOrder::Skip skip);  // "plots"
-// Parses "1-4", "2" or "1,3" to ascending, unique numbers. Errors: kUsage.
+// Parses "1-4", "1" or "1,3" of a new run to ascending, unique numbers. Errors: kUsage.
 Result<std::vector<int>> ParseStages(std::string_view text);
 
 }  // namespace dossier::research

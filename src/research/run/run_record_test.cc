@@ -56,13 +56,14 @@ TEST(RunRecordTest, StagesAreARangeOrAList) {
   const struct {
     std::string_view text;
     std::vector<int> stages;
-  } kGood[] = {{"1-4", {1, 2, 3, 4}}, {"2", {2}}, {"3,1", {1, 3}}, {"1-2,2-3", {1, 2, 3}}};
+  } kGood[] = {{"1-4", {1, 2, 3, 4}}, {"3-4", {3, 4}}, {"3,1", {1, 3}}, {"1-2,2-3", {1, 2, 3}}};
   for (const auto& example : kGood) {
     EXPECT_EQ(ParseStages(example.text), example.stages) << example.text;
   }
   for (const std::string_view bad : {"", "0", "5", "4-1", "1-", "a", "1-2-3", "1,,2"}) {
     EXPECT_THAT(ParseStages(bad), FailsWith(ErrorCode::kUsage, "1 to 4")) << bad;
   }
+  EXPECT_THAT(ParseStages("2-4"), FailsWith(ErrorCode::kUsage, "stage 2 tunes the best program"));
 }
 
 TEST(RunRecordTest, StepsHaveTheNamesOfTheFlag) {

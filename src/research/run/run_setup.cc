@@ -10,6 +10,8 @@
 #include "research/exec/probe.h"
 #include "research/files/phase_files.h"
 #include "research/resources/resources.h"
+#include "research/run/own_run.h"
+#include "research/run/run_history.h"
 #include "research/run/run_record.h"
 #include "research/setup/config.h"
 #include "research/setup/config_keys.h"
@@ -18,9 +20,58 @@
 namespace dossier::research {
 namespace {
 
+// Maps to the status names that the journal uses for all runs.
+std::string_view StatusOfEnd(std::string_view end) {
+  if (end == RunEndName(RunEnd::kDone)) return "final";
+  return end == RunEndName(RunEnd::kFailed) ? "failed" : "partial";
+}
+
+}  // namespace
+
+void RunListing::See(const store::Event& event) {
+  if (options_.journal_folder.empty()) return;
+  Status done;
+  if (event.type == "run.started" || event.type == "run.resumed") {
+    done = Begin(event);
+  } else if (event.type == "run.finished") {
+    done = End(event);
+  }
+  if (done) return;
+  journal_.reset();  // gives up for good
+  if (options_.warn) {
+    options_.warn(fmt::format("`dossier runs` does not list this run: {}", done.error().message));
+  }
+}
+
+// A run that was begun on another machine, or whose entry was removed, gets one when resumed.
+Status RunListing::Begin(const store::Event& event) {
+  DOSSIER_ASSIGN_OR_RETURN(
+      journal_, store::Journal::Open(
+                    options_.journal_folder,
+                    {.clock = options_.clock, .make_id = [run = event.run] { return run; }}));
+  const auto listed = journal_->StatusOf(event.run);
+  if (listed) return journal_->Append(event.run, 0, "run.resumed", {});
+  if (listed.error().code != ErrorCode::kNotFound) return tl::unexpected(listed.error());
+  return journal_
+      ->StartRun(
+          {{"kind", "research"}, {"question", options_.title}, {"folder", options_.run_folder}})
+      .transform([](const std::string&) {});
+}
+
+Status RunListing::End(const store::Event& event) {
+  if (!journal_) return {};
+  const Json data(event.data);
+  return journal_->Append(
+      event.run, 0, "run.finished",
+      {{"status", StatusOfEnd(TextAt(data, "status"))}, {"answer", TextAt(data, "reason")}});
+}
+
+namespace {
+
 namespace fs = std::filesystem;
 
 constexpr std::string_view kProbeWorker = "worker-0";
+constexpr std::string_view kPreviousHistory = "previous_history";
 constexpr std::string_view kResumed = "run.resumed", kRetryFailed = "retry_failed";
 
 std::string InFolder(const RunOrder& order, std::string_view name) {
@@ -105,20 +156,35 @@ int Retries(std::string_view resumed) {
   return data && FindBool(*data, kRetryFailed).value_or(false) ? 1 : 0;
 }
 
-Status OpenLog(const RunOrder& order, StartedRun* setup) {
-  const ResearchLog::Watch watch = WatchOf(order, setup);
-  setup->driver.node_key = NodeKeyOf(order);
-  if (order.mode == RunOrder::Mode::kStart) {
-    JsonObject started{{"question", setup->idea.title},
-                       {"idea_sha256", Sha256Hex(order.idea)},
-                       {"seed", order.config.seed},
-                       {"node_key", NodeKeyOf(order)},
-                       {"backend", order.config.exec.backend},
-                       {"config", FrozenDigests(order.config)}};
-    DOSSIER_ASSIGN_OR_RETURN(
-        setup->log, ResearchLog::Start(order.folder, std::move(started), order.clock, watch));
-    return {};
-  }
+// Adds what the attempt before did to the first event, so that every resume shows the same. Returns
+// a warning if it cannot be read.
+std::string AddPrevious(const RunOrder& order, JsonObject* started) {
+  const std::string previous =
+      order.previous.empty() ? PreviousAttempt(order.folder) : order.previous;
+  if (previous.empty()) return "";
+  const Result<RunHistory> history =
+      CheckRunFolder(previous).and_then([&] { return ReadRunHistory(previous); });
+  if (!history) return "the attempt before cannot be read: " + history.error().message;
+  (*started)["previous_attempt"] = fs::path(previous).filename().string();
+  (*started)[kPreviousHistory] = PlanHistory(*history);
+  return "";
+}
+
+Status StartLog(const RunOrder& order, const ResearchLog::Watch& watch, StartedRun* setup) {
+  JsonObject started{{"question", setup->idea.title},
+                     {"idea_sha256", Sha256Hex(order.idea)},
+                     {"seed", order.config.seed},
+                     {"node_key", NodeKeyOf(order)},
+                     {"backend", order.config.exec.backend},
+                     {"config", FrozenDigests(order.config)}};
+  std::string warning = AddPrevious(order, &started);
+  DOSSIER_ASSIGN_OR_RETURN(
+      setup->log, ResearchLog::Start(order.folder, std::move(started), order.clock, watch));
+  setup->driver.services.log = setup->log.get();
+  return warning.empty() ? Status() : KeepWarning(setup->driver, "run", std::move(warning));
+}
+
+Status ReopenLog(const RunOrder& order, const ResearchLog::Watch& watch, StartedRun* setup) {
   WorkingTime time;
   int& retries = setup->driver.retries = order.retry == RunOrder::Retry::kFailed ? 1 : 0;
   DOSSIER_ASSIGN_OR_RETURN(setup->log,
@@ -129,10 +195,22 @@ Status OpenLog(const RunOrder& order, StartedRun* setup) {
                                                    retries += Retries(event.data);
                                                  return {};
                                                }));
+  setup->driver.services.log = setup->log.get();
   setup->spent = {.usage = setup->log->UsageOutside({}), .seconds = time.Seconds()};
-  DOSSIER_ASSIGN_OR_RETURN(const store::Event started,
+  return {};
+}
+
+Status OpenLog(const RunOrder& order, StartedRun* setup) {
+  const bool starts = order.mode == RunOrder::Mode::kStart;
+  const ResearchLog::Watch watch = WatchOf(order, setup);
+  DOSSIER_RETURN_IF_ERROR(starts ? StartLog(order, watch, setup) : ReopenLog(order, watch, setup));
+  DOSSIER_ASSIGN_OR_RETURN(store::Event started,
                            setup->log->journal().EventAt(setup->log->run(), 1));
-  DOSSIER_RETURN_IF_ERROR(RefuseChanges(order, started.data));
+  started.data = setup->log->Whole(started.data);
+  if (!starts) DOSSIER_RETURN_IF_ERROR(RefuseChanges(order, started.data));
+  if (const Json* history = Find(started.data, kPreviousHistory)) {
+    setup->driver.previous_history = *history;
+  }
   // A run begun before keys were stored derived node ids from its run id.
   setup->driver.node_key = FindString(Json(started.data), "node_key").value_or(setup->log->run());
   return {};
@@ -154,21 +232,40 @@ Status GoOn(const RunOrder& order, StartedRun* setup) {
   return setup->log->Add(kResumed, "", {{kRetryFailed, order.retry == RunOrder::Retry::kFailed}});
 }
 
-Status OpenMemory(const RunOrder& order, const MemoryOptions& options, StartedRun* setup) {
+// Consolidation here joins texts, since a model's summary would not be in the journal.
+Status RefuseSummaries(const RunOrder& order) {
+  for (const std::string_view key : {"use_llm_compression", "max_compression_iterations"}) {
+    if (order.mode == RunOrder::Mode::kResume || !order.config.memory.contains(key)) continue;
+    return MakeError(ErrorCode::kConfig,
+                     "memory.{}: a run makes room in memory without a model; leave it out", key);
+  }
+  return {};
+}
+
+Status OpenMemory(const RunOrder& order, const driver::MemoryConfig& config, StartedRun* setup) {
+  DOSSIER_RETURN_IF_ERROR(RefuseSummaries(order));
   if (!order.config.memory_enabled) return {};
   const std::string path =
       order.memory_store.empty() ? InFolder(order, run_files::kMemory) : order.memory_store;
   DOSSIER_RETURN_IF_ERROR(MakeFolders(path.substr(0, path.rfind('/'))));
-  DOSSIER_ASSIGN_OR_RETURN(
-      setup->memory,
-      memory::Store::Open({.path = path,
-                           .mode = memory::OpenMode::kCreate,
-                           .limits = options.limits,
-                           .redaction = options.redaction,
-                           .numbering = memory::Numbering::kByBranch,
-                           .clock = order.clock,
-                           .new_store_id = Sha256Hex(setup->log->run()).substr(0, 32)}));
+  DOSSIER_ASSIGN_OR_RETURN(memory::StoreOptions options,
+                           driver::StoreOptionsOf(config, order.user_data, path));
+  options.mode = memory::OpenMode::kCreate;
+  options.numbering = memory::Numbering::kByBranch;
+  options.clock = order.clock;
+  options.new_store_id = Sha256Hex(setup->log->run()).substr(0, 32);
+  DOSSIER_ASSIGN_OR_RETURN(setup->memory, memory::Store::Open(std::move(options)));
   return {};
+}
+
+driver::MemoryUse MemoryUseOf(const driver::MemoryConfig& config, const StartedRun& setup,
+                              const std::shared_ptr<const Clock>& clock) {
+  driver::MemoryUse use{.store = setup.memory, .consolidate_from = config.consolidates_from()};
+  if (setup.memory && config.log_enabled) {
+    use.calls = std::make_shared<const memory::MemoryCallLog>(
+        driver::CallLogOf(config, setup.memory->path(), clock));
+  }
+  return use;
 }
 
 // Returns what templates say about the run (CallerOptions::variables).
@@ -201,7 +298,7 @@ Status OpenCaller(const RunOrder& order, const MemoryOptions& memory, StartedRun
       LimitsLeft(order.config, setup->spent, *order.clock), order.clock);
   CallerOptions options{
       .log = setup->log.get(),
-      .memory = {.store = setup->memory},
+      .memory = MemoryUseOf(memory.store, *setup, order.clock),
       .ledger = setup->ledger.get(),
       .open = order.open_model,
       .assets = order.assets,
@@ -399,7 +496,6 @@ Status FillDriver(const RunOrder& order, StartedRun* setup) {
 void FillServices(const RunOrder& order, StartedRun* setup) {
   Services& services = setup->driver.services;
   services.config = &setup->config;
-  services.log = setup->log.get();
   services.memory = setup->memory.get();
   services.clock = order.clock;
   services.backend = order.backend;
@@ -431,8 +527,8 @@ Result<std::unique_ptr<StartedRun>> SetUpRun(const RunOrder& order, const Cancel
     DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
     DOSSIER_RETURN_IF_ERROR(KeepRecord(order, setup->log->run(), setup->idea.title));
   }
-  const MemoryOptions memory = ReadMemoryOptions(order.config.memory);
-  DOSSIER_RETURN_IF_ERROR(OpenMemory(order, memory, setup.get()));
+  DOSSIER_ASSIGN_OR_RETURN(const MemoryOptions memory, ReadMemoryOptions(order.config.memory));
+  DOSSIER_RETURN_IF_ERROR(OpenMemory(order, memory.store, setup.get()));
   FillServices(order, setup.get());
   DOSSIER_RETURN_IF_ERROR(FindMachine(order, setup.get(), cancel));
   DOSSIER_RETURN_IF_ERROR(FindResources(order, setup.get(), cancel));

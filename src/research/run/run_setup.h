@@ -11,6 +11,7 @@
 #ifndef DOSSIER_RESEARCH_RUN_RUN_SETUP_H_
 #define DOSSIER_RESEARCH_RUN_RUN_SETUP_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,10 +21,35 @@
 #include "research/node/results.h"
 #include "research/run/idea.h"
 #include "research/run/run_budget.h"
-#include "research/run/run_listing.h"
 #include "research/search/steering.h"
+#include "store/journal.h"
 
 namespace dossier::research {
+
+// The entry of a run in the user's journal, through which `dossier runs` finds it: it says in which
+// folder the run's own journal is, and how the run ended. If it cannot be written, the run goes on:
+// `warn` says so once. Thread-safety: See may be called from any thread, one call at a time.
+class RunListing {
+ public:
+  struct Options {
+    std::string journal_folder;  // of the user's journal; "": the run is not listed
+    std::string run_folder;      // absolute
+    std::string title;
+    std::shared_ptr<const Clock> clock;
+    std::function<void(std::string_view)> warn;  // may be empty
+  };
+  explicit RunListing(Options options) : options_(std::move(options)) {}
+
+  // Receives each recorded event of the run. While this object exists, the run counts as running.
+  void See(const store::Event& event);
+
+ private:
+  Status Begin(const store::Event& event);
+  Status End(const store::Event& event);
+
+  const Options options_;
+  std::unique_ptr<store::Journal> journal_;
+};
 
 struct StartedRun {
   RunConfig config;

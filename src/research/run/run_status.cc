@@ -120,7 +120,7 @@ std::string InLine(std::string_view text) {
 
 // Returns the end of a node's line: how it went.
 std::string Outcome(const Node& node) {
-  if (node.is_seed_agg_node) return "mean and plot of the reruns";
+  if (node.is_seed_agg_node) return SeedText(node.summary);
   if (node.metric) return MetricText(*node.metric);
   if (!node.exc_type.empty()) return node.exc_type;
   if (!node.failure.empty()) return node.failure.substr(0, node.failure.find('\n'));
@@ -242,8 +242,9 @@ JsonObject NodeLine(const Node& node, std::string_view best, Made made) {
 JsonObject ShortNode(const Json& data) {
   JsonObject out;
   const Json* node = Find(data, "node");
-  for (const std::string_view field : {"id", "kind", "is_buggy", "is_buggy_plots", "is_seed_node",
-                                       "is_seed_agg_node", "metric", "exc_type", "exec_time"}) {
+  for (const std::string_view field :
+       {"id", "kind", "is_buggy", "is_buggy_plots", "is_seed_node", "is_seed_agg_node", "metric",
+        "exc_type", "exec_time", "summary"}) {
     if (const Json* value = node ? Find(*node, field) : nullptr) out[field] = *value;
   }
   return out;
@@ -315,7 +316,7 @@ ResearchProgress StatusOf(const RunHistory& history, const Clock& clock) {
   if (history.end) {
     status.state = StateOfEnd(*history.end);
   } else if (!status.holder) {
-    status.state = ResearchState::kKilled;
+    status.state = history.reason.empty() ? ResearchState::kKilled : ResearchState::kStopped;
   } else {
     status.running = static_cast<std::int64_t>(history.unfinished.size());
     status.waiting = ReadWaiting(history.folder, clock);

@@ -235,6 +235,10 @@ TEST_F(RunStatusTest, AnEndIsShownUntilAResume) {
     EXPECT_EQ(Status().reason, "why");
   }
   ASSERT_TRUE(log_->Add("run.resumed", "", {}));
+  ASSERT_TRUE(log_->Add("run.broken", "", {{"reason", "the provider failed"}}));
+  EXPECT_EQ(Status().state, ResearchState::kStopped);  // nobody killed it
+  EXPECT_EQ(Status().reason, "the provider failed");
+  ASSERT_TRUE(log_->Add("run.resumed", "", {}));
   EXPECT_EQ(Status().state, ResearchState::kKilled);
   EXPECT_EQ(Status().reason, "");
 }

@@ -9,6 +9,7 @@
 #include "research/files/run_folder.h"
 #include "research/node/select.h"
 #include "research/run/run_record.h"
+#include "research/run/run_status.h"
 
 namespace dossier::research {
 namespace {
@@ -160,7 +161,7 @@ bool HasAlready(const RunHistory& history, const SteerOrder& order) {
   return of_text ? text.text == order.text : last.kind == order.kind;
 }
 
-std::string LineOf(const Steered& done, const RunHistory& history, bool at_work) {
+std::string LineOf(const Steered& done, const ResearchProgress& status) {
   const bool already = done.state == Steered::State::kAlready;
   const bool taken_back = done.order.text.empty();
   std::string what;
@@ -184,9 +185,8 @@ std::string LineOf(const Steered& done, const RunHistory& history, bool at_work)
   }
   std::string line =
       fmt::format("{} {}{}", done.name, what, already ? " already" : " from the next round on");
-  if (!at_work)
-    line += fmt::format("; `dossier research resume {}` goes on", ShellQuote(history.folder));
-  return line;
+  const std::string next = NextStepOf(status);
+  return next.empty() ? line : line + "; " + next;
 }
 
 }  // namespace
@@ -208,7 +208,7 @@ Result<Steered> SteerRun(const std::string& folder, const SteerRequest& request,
   } else {
     DOSSIER_RETURN_IF_ERROR(LeaveOrder(folder, done.order));
   }
-  done.line = LineOf(done, history, RunLock::HolderOf(folder).has_value());
+  done.line = LineOf(done, StatusOf(history, clock));
   return done;
 }
 

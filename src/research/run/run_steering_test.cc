@@ -65,6 +65,16 @@ TEST(RunSteeringTest, ALiveRunTakesOrdersAtItsNextRound) {
   EXPECT_THAT(StatusText(status), HasSubstr("steered  draft 1: hint: index from zero\n"));
 }
 
+TEST(RunSteeringTest, AnOrderForAFailedRunSaysHowThatGoesOn) {  // FLT-71
+  RunRig rig;
+  rig.replies["debug"] = "no program";
+  rig.config.stages[0] = StageCap{2};
+  const auto outcome = rig.Start();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_EQ(outcome->end, RunEnd::kFailed);
+  EXPECT_THAT(*Steer(rig, SteerKind::kPin, "draft 1"), HasSubstr("--retry-failed` makes more"));
+}
+
 TEST(RunSteeringTest, WithoutAHintPromptsSayNothingOfOne) {
   RunRig rig;
   ASSERT_TRUE(rig.Start());

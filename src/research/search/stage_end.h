@@ -13,6 +13,7 @@
 #define DOSSIER_RESEARCH_SEARCH_STAGE_END_H_
 
 #include <cstdint>
+#include <string>
 
 #include "research/node/driver.h"
 #include "research/node/results.h"
@@ -34,6 +35,26 @@ Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* res
 
 // Writes logs/stage_NAME/journal.json, best_node_id.txt, notes/, and stage_best/NAME from `stage`.
 Status WriteStageFiles(const Driver& driver, const StageResults& stage);
+
+// Reruns the best program of a stage with other seeds, to find out how reliable its metric is. A
+// model is asked once to make the program read DOSSIER_SEED; without a valid answer only the
+// variable is set, with a warning. The reruns enter the tree as children of the best node, followed
+// by one node that represents all of them, with their plot.
+
+struct SeedOrder {
+  int stage = 1;           // 1 to 4
+  std::string name;        // of the stage
+  std::int64_t round = 0;  // the first one the stage did not make; part of the node ids
+  std::string best;        // id
+};
+
+// Returns SeedStatisticsJson of the reruns (metric.h); null if there was nothing to rerun.
+Result<Json> RunSeeds(const Driver& driver, const SeedOrder& order, Tree* tree,
+                      const CancelToken& cancel);
+
+// Returns `artifacts` with the contents of `files` ([{path, content}]) instead of its own. Errors:
+// kInvalidArgument for a path that it does not have.
+Result<Json> WithFiles(Json artifacts, const Json& files);
 
 }  // namespace dossier::research
 

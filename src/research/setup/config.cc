@@ -197,56 +197,16 @@ bool IsOptional(const Target& target) {
       target);
 }
 
-Status CheckFlag(const Setting& setting) {
-  bool flag = false;
-  return config::ReadFlag(setting, &flag);
-}
-
-Status CheckNumber(const Setting& setting) {
-  constexpr double kMost = 100;
-  double number = 0;
-  return config::ReadNumber(setting, 0, kMost, &number);
-}
-
-Status CheckThresholds(const Setting& setting) {
-  if (!setting.value.is_map()) return setting.Wrong("a map of medium, high, critical to numbers");
-  for (const config::MapEntry& entry : setting.value.entries) {
-    if (entry.key != "medium" && entry.key != "high" && entry.key != "critical") {
-      return setting.Wrong("a map of medium, high, critical to numbers");
-    }
-    DOSSIER_RETURN_IF_ERROR(CheckNumber({setting.key, entry.value, "", ""}));
+// Checks a key of section `memory`, which the store's table reads, or a budget of a call site.
+Status CheckMemoryValue(const std::string& key, const std::string& path, const Value& value) {
+  if (!IsStoreKey(key)) {
+    std::int64_t number = 0;
+    return config::ReadWhole({path, value, "", ""}, 0, &number);
   }
-  return {};
-}
-
-template <std::size_t kCount>
-Status CheckWord(const Setting& setting, const std::array<std::string_view, kCount>& words) {
-  if (std::find(words.begin(), words.end(), setting.value.node.scalar) != words.end()) return {};
-  return setting.Wrong(Join(std::vector<std::string>(words.begin(), words.end()), " or "));
-}
-
-// Checks section `memory`, whose users do not: most keys must be whole numbers.
-Status CheckMemoryValue(std::string_view key, const Setting& setting) {
-  constexpr std::array<std::string_view, 4> kFlags = {"use_llm_compression", "auto_consolidate",
-                                                      "memory_log_enabled", "redact_secrets"};
-  if (std::find(kFlags.begin(), kFlags.end(), key) != kFlags.end()) return CheckFlag(setting);
-  if (key == "pressure_thresholds") return CheckThresholds(setting);
-  if (key == "recall_consolidation_threshold") return CheckNumber(setting);
-  if (key == "use_fts") {
-    return CheckWord(setting, std::array<std::string_view, 3>{"auto", "on", "off"});
-  }
-  if (key == "durability") {
-    return CheckWord(setting, std::array<std::string_view, 2>{"normal", "full"});
-  }
-  if (key == "consolidation_trigger") {
-    return CheckWord(setting, std::array<std::string_view, 4>{"low", "medium", "high", "critical"});
-  }
-  if (key == "embed_model") {
-    std::string name;
-    return config::ReadText(setting, &name);
-  }
-  std::int64_t number = 0;
-  return config::ReadWhole(setting, 0, &number);
+  YamlNode section;
+  section.kind = YamlNode::Kind::kMap;
+  section.entries.push_back({key, value.node.line, value.node.column, config::ToYaml(value)});
+  return driver::ReadMemorySection(std::move(section), value.origin.name).map([](const auto&) {});
 }
 
 // Returns the base folder of relative paths in the file.
@@ -267,7 +227,7 @@ class TreeReader {
     if (!path.empty() && !IsSection(below)) {
       if (path.starts_with("memory.") && IsMemoryKey(path.substr(7))) {
         if (value.is_null()) return {};
-        DOSSIER_RETURN_IF_ERROR(CheckMemoryValue(path.substr(7), {path, value, "", ""}));
+        DOSSIER_RETURN_IF_ERROR(CheckMemoryValue(path.substr(7), path, value));
         out_->memory[path.substr(7)] = config::ToJsonValue(value);
         return {};
       }
@@ -422,73 +382,20 @@ std::vector<std::string> FrozenDifferences(const JsonObject& before, const RunCo
   return out;
 }
 
-std::vector<std::string> FrozenDifferences(const RunConfig& before, const RunConfig& now) {
-  return FrozenDifferences(FrozenDigests(before), now);
-}
-
-namespace {
-
-using memory::StoreLimits;
-
-struct LimitKey {
-  std::string_view name;
-  std::variant<std::int64_t StoreLimits::*, int StoreLimits::*, double StoreLimits::*> at;
-};
-constexpr LimitKey kLimits[] = {
-    {"core_max_chars", &StoreLimits::core_max_chars},
-    {"core_protected_max_chars", &StoreLimits::core_protected_max_chars},
-    {"recall_max_events", &StoreLimits::recall_max_events},
-    {"retrieval_k", &StoreLimits::retrieval_k},
-    {"memory_budget_chars", &StoreLimits::memory_budget_chars},
-    {"archival_snippet_budget_chars", &StoreLimits::archival_snippet_budget_chars},
-    {"archival_max_chars", &StoreLimits::archival_max_chars},
-    {"max_compression_iterations", &StoreLimits::max_compression_iterations},
-    {"max_memory_read_rounds", &StoreLimits::max_memory_read_rounds},
-    {"recall_consolidation_threshold", &StoreLimits::recall_consolidation_threshold},
-};
-constexpr LimitKey kThresholds[] = {
-    {"medium", &StoreLimits::pressure_medium},
-    {"high", &StoreLimits::pressure_high},
-    {"critical", &StoreLimits::pressure_critical},
-};
-constexpr std::string_view kBudgetEnd = "_budget_chars";
-
-void Read(const Json& section, const LimitKey& key, StoreLimits* limits) {
-  if (const auto* number = std::get_if<double StoreLimits::*>(&key.at)) {
-    limits->** number = FindNumber(section, key.name).value_or(limits->**number);
-    return;
-  }
-  const auto value = FindInt(section, key.name);
-  if (!value) return;
-  if (const auto* wide = std::get_if<std::int64_t StoreLimits::*>(&key.at)) {
-    limits->** wide = *value;
-  } else if (const auto* narrow = std::get_if<int StoreLimits::*>(&key.at)) {
-    constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-    limits->** narrow = static_cast<int>(std::clamp<std::int64_t>(*value, 0, kMost));
-  }
-}
-
-}  // namespace
-
-MemoryOptions ReadMemoryOptions(const JsonObject& section) {
+Result<MemoryOptions> ReadMemoryOptions(const JsonObject& section) {
+  constexpr std::string_view kBudgetEnd = "_budget_chars";
   MemoryOptions options;
-  const Json whole(section);
-  for (const LimitKey& key : kLimits) Read(whole, key, &options.limits);
-  if (const Json* thresholds = Find(section, "pressure_thresholds")) {
-    for (const LimitKey& key : kThresholds) Read(*thresholds, key, &options.limits);
-  }
-  if (!FindBool(whole, "redact_secrets").value_or(true)) {
-    options.redaction = memory::Redaction::kOff;
-  }
+  JsonObject of_store;
   for (const auto& [name, value] : section) {
-    const std::string_view key(name.data(), name.size());
-    if (!key.ends_with(kBudgetEnd) || !value.is_int64()) continue;
-    if (std::any_of(std::begin(kLimits), std::end(kLimits),
-                    [&](const LimitKey& limit) { return limit.name == key; })) {
-      continue;  // that of all prompts
+    const std::string key(name);
+    if (IsStoreKey(key)) {
+      of_store[key] = value;
+    } else if (value.is_int64()) {
+      options.budget_chars.emplace(key.substr(0, key.size() - kBudgetEnd.size()), value.as_int64());
     }
-    options.budget_chars.emplace(key.substr(0, key.size() - kBudgetEnd.size()), value.as_int64());
   }
+  DOSSIER_ASSIGN_OR_RETURN(YamlNode node, ParseYaml(ToJson(of_store), "memory"));
+  DOSSIER_ASSIGN_OR_RETURN(options.store, driver::ReadMemorySection(std::move(node), "memory"));
   return options;
 }
 

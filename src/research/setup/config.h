@@ -21,7 +21,7 @@
 
 #include "base/json/json.h"
 #include "base/result.h"
-#include "memory/store/store.h"
+#include "driver/memory_port.h"
 #include "research/exec/exec_backend.h"
 
 namespace dossier::research {
@@ -127,26 +127,21 @@ Result<RunConfig> ReadConfig(std::string_view yaml, std::string_view file,
                              std::span<const std::string> settings, std::string_view folder = {});
 // Returns YAML with every key and value, which ReadConfig reads back.
 std::string ConfigYaml(const RunConfig& config);
-// Returns the keys in which `now` differs from `before`, except those that a resume may change:
-// limits, models, max_parallel.
-std::vector<std::string> FrozenDifferences(const RunConfig& before, const RunConfig& now);
 
 // Converts section `memory` of a run's configuration for the memory store and the caller.
 //
-//   const MemoryOptions options = ReadMemoryOptions(config.memory);
-//   options.limits.core_max_chars;          // 2000
+//   DOSSIER_ASSIGN_OR_RETURN(const MemoryOptions options, ReadMemoryOptions(config.memory));
+//   options.store.limits.core_max_chars;    // 2000
 //   options.budget_chars.find("draft");     // of memory.draft_budget_chars
 //
-// Names and types are checked when the configuration is read (config.h); a value here that is not a
-// number leaves the default. Thread-safety: pure function.
+// Errors: kConfig, for a section that ReadConfig did not check. Thread-safety: pure function.
 
 struct MemoryOptions {
-  memory::StoreLimits limits;
-  memory::Redaction redaction = memory::Redaction::kOn;
+  driver::MemoryConfig store;
   std::map<std::string, std::int64_t, std::less<>> budget_chars;  // by hint
 };
 
-MemoryOptions ReadMemoryOptions(const JsonObject& section);
+Result<MemoryOptions> ReadMemoryOptions(const JsonObject& section);
 
 // The name of the file that a run's programs write their results to.
 //

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "base/text/text.h"
+#include "driver/memory_port.h"
 #include "research/call/call_sites.h"
 
 namespace dossier::research {
@@ -189,26 +191,9 @@ std::vector<ConfigKey> MakeKeys() {
 }
 
 std::vector<std::string> MakeMemoryKeys() {
-  std::vector<std::string> keys = {"core_max_chars",
-                                   "core_protected_max_chars",
-                                   "recall_max_events",
-                                   "retrieval_k",
-                                   "use_fts",
-                                   "memory_budget_chars",
-                                   "archival_snippet_budget_chars",
-                                   "archival_max_chars",
-                                   "use_llm_compression",
-                                   "max_compression_iterations",
-                                   "max_memory_read_rounds",
-                                   "auto_consolidate",
-                                   "consolidation_trigger",
-                                   "recall_consolidation_threshold",
-                                   "pressure_thresholds",
-                                   "memory_log_enabled",
-                                   "memory_log_max_chars",
-                                   "redact_secrets",
-                                   "durability",
-                                   "embed_model"};
+  std::vector<std::string> keys = driver::MemoryKeyNames();
+  // The run has its own key `enabled`, and its own models.
+  std::erase_if(keys, [](const std::string& key) { return key == "enabled" || key == "model"; });
   for (const CallSite& site : CallSites()) {
     const std::string key = fmt::format("{}_budget_chars", site.memory_hint);
     const bool known = std::find(keys.begin(), keys.end(), key) != keys.end();
@@ -241,6 +226,11 @@ const ConfigKey* FindKey(std::string_view name) {
 std::span<const std::string> MemoryKeys() {
   static const std::vector<std::string> kKeys = MakeMemoryKeys();
   return kKeys;
+}
+
+bool IsStoreKey(const std::string& name) {
+  static const std::vector<std::string> kNames = driver::MemoryKeyNames();
+  return IsOneOf(name, kNames);
 }
 
 bool IsMemoryKey(std::string_view name) {

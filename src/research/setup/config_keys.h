@@ -48,6 +48,7 @@ const ConfigKey* FindKey(std::string_view name);
 // Returns digests of the values that a resume may not change, as {"exec.timeout": "HASH"}. The
 // journal keeps them, and the run folder's files are compared with them.
 JsonObject FrozenDigests(const RunConfig& config);
+// Returns the keys in which `now` differs from them.
 std::vector<std::string> FrozenDifferences(const JsonObject& before, const RunConfig& now);
 
 // Returns "code", "feedback", …: the closed list of roles that may ask a model.
@@ -56,6 +57,8 @@ std::span<const std::string_view> Roles();
 // Returns true if section `memory` may have this key: a limit of the store or a call site's
 // NAME_budget_chars.
 bool IsMemoryKey(std::string_view name);
+// Returns true for a key that any memory has: driver::ReadMemorySection reads it.
+bool IsStoreKey(const std::string& name);
 std::span<const std::string> MemoryKeys();
 
 }  // namespace dossier::research

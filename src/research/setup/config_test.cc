@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/hash.h"
 #include "base/random.h"
 #include "research/setup/config_keys.h"
 #include "testing/result_matchers.h"
@@ -79,10 +80,10 @@ TEST(ConfigTest, WhatIsWrongIsNamedWithItsPlaceAndTheWayOut) {
       {"exec: {workspace_mount: here}\n", {}, ErrorCode::kConfig, "absolute folder"},
       {"search: {debug_prob: 1.5}\n", {}, ErrorCode::kConfig, "from 0 to 1"},
       {"agent: {painter: {model: x}}\n", {}, ErrorCode::kConfig, "unknown key agent.painter"},
-      {"memory: {retrieval_k: many}\n", {}, ErrorCode::kConfig, "memory.retrieval_k"},
+      {"memory: {retrieval_k: many}\n", {}, ErrorCode::kConfig, "my.yml:1:23: retrieval_k must be"},
       {"memory: {redact_secrets: maybe}\n", {}, ErrorCode::kConfig, "true or false"},
-      {"memory: {use_fts: perhaps}\n", {}, ErrorCode::kConfig, "auto or on or off"},
-      {"memory: {pressure_thresholds: {most: 1}}\n", {}, ErrorCode::kConfig, "medium, high"},
+      {"memory: {use_fts: perhaps}\n", {}, ErrorCode::kConfig, "use_fts"},
+      {"memory: {pressure_thresholds: {most: 1}}\n", {}, ErrorCode::kConfig, "my.yml:1:38: unknown key most"},
       {"memory: {retrieval_q: 5}\n", {}, ErrorCode::kConfig, "memory.retrieval_k"},
       {"memory: {draught_budget_chars: 5}\n", {}, ErrorCode::kConfig, "draft_budget_chars"},
       {"", {"exec.timeout"}, ErrorCode::kUsage, "KEY=VALUE"},
@@ -131,9 +132,18 @@ TEST(ConfigTest, WhatIsWrittenReadsBackTheSame) {
   const std::string yaml = ConfigYaml(config);
   const RunConfig again = Read(yaml);
   EXPECT_EQ(ConfigYaml(again), yaml);
-  EXPECT_TRUE(FrozenDifferences(config, again).empty());
+  EXPECT_TRUE(FrozenDifferences(FrozenDigests(config), again).empty());
   EXPECT_EQ(again.exec.language, "c: # 1");
   EXPECT_EQ(again.stage_cap(2), 7);
+}
+
+// As programs before wrote them: a run that one of them began can be resumed.
+TEST(ConfigTest, DigestsOfKeysOfMemoryStayTheSame) {
+  const JsonObject digests = FrozenDigests(
+      Read("memory: {use_fts: off, memory_log_max_chars: 5, draft_budget_chars: 9}\n"));
+  EXPECT_EQ(FindString(Json(digests), "memory.use_fts"), Sha256Hex("\"off\"").substr(0, 16));
+  EXPECT_EQ(FindString(Json(digests), "memory.memory_log_max_chars"), Sha256Hex("5").substr(0, 16));
+  EXPECT_EQ(FindString(Json(digests), "memory.draft_budget_chars"), Sha256Hex("9").substr(0, 16));
 }
 
 TEST(ConfigTest, ANumberThatDoesNotFitIsRefused) {
@@ -148,7 +158,7 @@ TEST(ConfigTest, ANumberThatDoesNotFitIsRefused) {
 
 // RSP-48: limits, models and max_parallel only.
 TEST(ConfigTest, AResumeMayChangeLimitsModelsAndParallelismAndNothingElse) {
-  const RunConfig before = Read("");
+  const JsonObject before = FrozenDigests(Read(""));
   EXPECT_TRUE(FrozenDifferences(before, Read("", {"limits.max_cost_usd=9", "agent.code.model=m",
                                                   "agent.code.temp=0", "agent.max_parallel=1"}))
                   .empty());

@@ -30,7 +30,7 @@ Result<double> ReadValue(const Json& point, std::string_view where) {
   const Json* value = point.is_object() ? point.as_object().if_contains("value") : nullptr;
   if (value && value->is_null()) return kNotANumber;
   if (const auto number = FindNumber(point, "value")) return *number;
-  return MakeError(ErrorCode::kInvalidArgument, "{}.value must be a number or null", where);
+  return MakeError(ErrorCode::kInvalidArgument, "{}.value must be a number", where);
 }
 
 Result<std::vector<MetricValue>> ReadValues(const Json& series, std::string_view where) {
@@ -254,6 +254,27 @@ std::vector<SeedSeries> SeedStatistics(std::span<const Metric> runs) {
     }
   }
   return out;
+}
+
+std::string SeedText(const Json& summary) {
+  const JsonArray none;
+  const auto list = [&](const Json& json, std::string_view key) -> const JsonArray& {
+    const Json* found = Find(json, key);
+    return found && found->is_array() ? found->get_array() : none;
+  };
+  std::vector<std::string> parts;
+  for (const Json& series : list(summary, "seed_statistics")) {
+    for (const Json& one : list(series, "data")) {
+      const auto mean = FindNumber(one, "mean");
+      if (!mean) continue;
+      const auto deviation = FindNumber(one, "deviation");
+      parts.push_back(fmt::format("{}[{}:{:.4g}{} over {}]", TextAt(series, "metric_name"),
+                                  TextAt(one, "dataset_name"), *mean,
+                                  deviation ? fmt::format(" ± {:.2g}", *deviation) : "",
+                                  FindInt(one, "runs").value_or(0)));
+    }
+  }
+  return parts.empty() ? "no rerun has a metric" : "mean " + Join(parts, ", ");
 }
 
 JsonArray SeedStatisticsJson(std::span<const SeedSeries> statistics) {

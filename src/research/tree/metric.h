@@ -52,6 +52,8 @@ struct SeedSeries {
 };
 std::vector<SeedSeries> SeedStatistics(std::span<const Metric> runs);
 JsonArray SeedStatisticsJson(std::span<const SeedSeries> statistics);
+// Returns "mean speedup[large:30 ± 2 over 3]" of that JSON in the `summary` of a node.
+std::string SeedText(const Json& summary);
 
 }  // namespace dossier::research
 

@@ -121,6 +121,9 @@ TEST(MetricTest, SeedsHaveAMeanAndASampleDeviation) {  // RSP-36
             R"([{"metric_name":"a","lower_is_better":false,"data":[)"
             R"({"dataset_name":"x","runs":3,"mean":3,"deviation":2.6457513110645907},)"
             R"({"dataset_name":"y","runs":1,"mean":5,"deviation":null}]}])");
+  EXPECT_EQ(SeedText(JsonObject{{"seed_statistics", SeedStatisticsJson(out)}}),
+            "mean a[x:3 ± 2.6 over 3], a[y:5 over 1]");
+  EXPECT_EQ(SeedText(Json()), "no rerun has a metric");
 }
 
 }  // namespace
