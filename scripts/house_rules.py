@@ -40,8 +40,8 @@ HEAVY = re.compile(r"#include <(boost/(?!json\.hpp)|CLI/|yaml-cpp/|re2/|regex>|i
 # compiled again. All units include result.h; how many there are is what a whole build costs.
 MOST_UNITS = 216
 MOST_UNITS_OF_DRIVER = 60  # that any header of src/driver reaches
-MOST_BYTES_OF_UNIT = 240_000  # of source text; the longest unit is what a build waits for at its end
-MOST_BYTES_OF_HEADER = 490_000  # of our own headers that one header includes, itself counted
+MOST_BYTES_OF_UNIT = 242_000  # of source text; the longest unit is what a build waits for at its end
+MOST_BYTES_OF_HEADER = 492_000  # of our own headers that one header includes, itself counted
 
 MOST_FUNCTION = 60  # lines: a screen
 # Longer functions; the list only gets shorter. Those of *_assets.cc are texts of pages.
