@@ -46,12 +46,16 @@ TEST(QuestionsTest, QuestionsOverTheSameFilesShareAWindow) {  // EVL-70
 }
 
 TEST(QuestionsTest, AProgramWithoutItsScorerIsRefused) {
+  const auto folder = TempFolder::Make();
+  ASSERT_TRUE(WriteFileAtomic(folder->path() + "/a.txt", "text\n"));
   const auto load = [&](std::string_view more) {
-    return ParseQuestions(fmt::format("- {{question: 1, gold: a, command: [x]{}}}\n", more),
-                          QuestionsForm::kYaml, "q.yml", "/", {});
+    return ParseQuestions(
+        fmt::format("- {{question: 1, contexts: a.txt, gold: a, command: [x]{}}}\n", more),
+        QuestionsForm::kYaml, "q.yml", folder->path(), {});
   };
   EXPECT_THAT(load(""), FailsWith(ErrorCode::kConfig, "needs `scorer: command`"));
   EXPECT_THAT(load(", scorer: exact"), FailsWith(ErrorCode::kConfig, "needs `scorer: command`"));
+  EXPECT_TRUE(load(", scorer: command"));
 }
 
 TEST(QuestionsTest, AnEmptyGoldIsRefusedWithItsPlace) {  // EVL-51
