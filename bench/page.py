@@ -5,6 +5,8 @@ import html
 import json
 import math
 import pathlib
+import shutil
+import subprocess
 
 from figure import Figure
 
@@ -18,17 +20,36 @@ svg { max-width: 100%; height: auto }
 
 
 def write(figures: list[Figure], machine: dict, folder: pathlib.Path) -> None:
-    """report.html, report.json and ratios.svg below `folder`, which is made."""
+    """page.json, page.md, report.html and ratios.svg (.png, where rsvg-convert is) below `folder`, which is made."""
     folder.mkdir(parents=True, exist_ok=True)
     shown = picture(figures)
-    (folder / "report.json").write_text(as_json(figures, machine), encoding="utf-8")
+    (folder / "page.json").write_text(as_json(figures, machine), encoding="utf-8")
+    (folder / "page.md").write_text(markdown(figures, machine), encoding="utf-8")
     (folder / "ratios.svg").write_text(shown, encoding="utf-8")
     (folder / "report.html").write_text(page(figures, machine, shown), encoding="utf-8")
+    if converter := shutil.which("rsvg-convert"):
+        subprocess.run([converter, "-o", str(folder / "ratios.png"), str(folder / "ratios.svg")], check=False)
 
 
 def as_json(figures: list[Figure], machine: dict) -> str:
-    lines = [dataclasses.asdict(figure) | {"metric": figure.metric, "verdict": figure.verdict} for figure in figures]
-    return json.dumps({"machine": machine, "figures": lines}, ensure_ascii=False, indent=1) + "\n"
+    rows = []
+    for figure in figures:
+        row = dataclasses.asdict(figure) | {"metric": figure.metric, "verdict": figure.verdict, "raw": figure.rounds}
+        rows.append(row | {"rounds": len(figure.rounds)})
+    missing = [{"peer": figure.peer or figure.what, "why": figure.problem} for figure in figures if figure.problem]
+    return json.dumps({"schema": "dossier.bench/1", "machine": machine, "rows": rows, "missing": missing},
+                      ensure_ascii=False, indent=1) + "\n"
+
+
+def markdown(figures: list[Figure], machine: dict) -> str:
+    """The same table for a page of text."""
+    lines = ["# Dossier beside other engines", "", "; ".join(f"{name}: {value}" for name, value in machine.items()), "",
+             "| group | what | ours | beside | ratio | goal | |", "|" + " --- |" * 7]
+    for figure in figures:
+        cells = (figure.group, figure.what, figure.ours, f"not measured: {figure.problem}" if figure.problem else figure.peer,
+                 figure.ratio_text, figure.goal, figure.verdict)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
 
 
 def ratios_of(figures: list[Figure]) -> dict[str, float]:

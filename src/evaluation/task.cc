@@ -135,14 +135,13 @@ Result<Task> TaskFromJson(const Json& row, const std::map<std::string, ContextFi
 }
 
 JsonObject ManifestToJson(const Manifest& manifest) {
-  JsonArray families, files;
-  for (const std::string& name : manifest.families) families.push_back(Json(name));
+  JsonArray files;
   for (const ContextFile& file : manifest.files) {
     files.push_back(
         JsonObject{{"path", file.path}, {"sha256", file.sha256}, {"tokens", file.tokens}});
   }
   return {{"schema", kSchema},
-          {"family", std::move(families)},
+          {"family", JsonArray(manifest.families.begin(), manifest.families.end())},
           {"parameters", manifest.parameters},
           {"seed", manifest.seed},
           {"tokenizer", manifest.tokenizer},
@@ -150,6 +149,7 @@ JsonObject ManifestToJson(const Manifest& manifest) {
                               {"rows", manifest.pool.rows},
                               {"dropped", CountsJson(manifest.pool.dropped)}}},
           {"files", std::move(files)},
+          {"tasks_sha256", manifest.tasks_sha256},
           {"refused", CountsJson(manifest.refused)},
           {"chance", manifest.chance},
           {"floor", manifest.floor}};
@@ -189,6 +189,7 @@ Result<Manifest> ManifestFromJson(const Json& value) {
     }
     manifest.files.push_back(std::move(file));
   }
+  manifest.tasks_sha256 = TextAt(value, "tasks_sha256");
   manifest.refused = CountsOf(Find(value, "refused"));
   manifest.chance = FindNumber(value, "chance").value_or(0);
   manifest.floor = FindNumber(value, "floor").value_or(0);
@@ -266,6 +267,13 @@ Status TaskSet::CheckFiles() const {
     if (found != file.sha256) return Edited(PathOf(file), file.sha256, found);
   }
   return {};
+}
+
+Status TaskSet::CheckTasks() const {
+  const std::string path = folder + "/tasks.jsonl";
+  DOSSIER_ASSIGN_OR_RETURN(const std::string found, HashFile(path));
+  if (manifest.tasks_sha256.empty() || found == manifest.tasks_sha256) return {};
+  return Edited(path, manifest.tasks_sha256, found);
 }
 
 }  // namespace dossier::evaluation

@@ -57,6 +57,7 @@ struct Manifest {
   std::string tokenizer;
   PoolInfo pool;
   std::vector<ContextFile> files;               // contexts/ and labelled/, by path
+  std::string tasks_sha256;                     // of tasks.jsonl; empty: an older set
   std::map<std::string, std::int64_t> refused;  // gap rule -> number of questions refused
   double chance = 0, floor = 0;                 // means over the tasks
 };
@@ -81,6 +82,8 @@ struct TaskSet {
 
   // Checks the hashes of all files, reading them in pieces. Errors: kNotFound, kDamaged.
   Status CheckFiles() const;
+  // Checks the hash of tasks.jsonl. Errors: as CheckFiles.
+  Status CheckTasks() const;
 };
 
 // Convert to and from a line of tasks.jsonl. Errors: kDamaged with the reason.

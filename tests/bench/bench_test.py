@@ -196,7 +196,7 @@ class QuickRunTest(unittest.TestCase):  # EVL-A24
         return (self.report / name).read_text(encoding="utf-8")
 
     def figures(self) -> list[dict]:
-        return json.loads(self.read("report.json"))["figures"]
+        return json.loads(self.read("page.json"))["rows"]
 
     def test_page_picture_and_json_are_valid(self):
         whole = Whole()
@@ -207,7 +207,10 @@ class QuickRunTest(unittest.TestCase):  # EVL-A24
         for outside in ("http://", "https://", "<script"):
             self.assertNotIn(outside, text.replace("http://www.w3.org/2000/svg", ""))
         self.assertTrue(xml.etree.ElementTree.fromstring(self.read("ratios.svg")).tag.endswith("svg"))
-        self.assertEqual(json.loads(self.read("report.json"))["machine"]["quick"], "yes, no result")
+        whole = json.loads(self.read("page.json"))
+        self.assertEqual((whole["schema"], whole["machine"]["quick"]), ("dossier.bench/1", "yes, no result"))
+        self.assertEqual(len(whole["missing"]), sum(bool(row["problem"]) for row in whole["rows"]))
+        self.assertEqual(self.read("page.md").count("\n| "), len(whole["rows"]) + 2)
 
     def test_every_peer_that_is_missing_is_named_with_the_way_to_get_it(self):
         problems = " ".join(figure["problem"] for figure in self.figures())

@@ -45,29 +45,31 @@ Result<evaluation::SystemParts> Parts() {
 }
 
 Status AddSpeed(const GateConfig& config, const evaluation::GatePrograms& programs,
-                const evaluation::SystemParts& parts, const CancelToken& cancel,
-                std::vector<GateLine>* lines, std::ostream& err) {
+                const evaluation::SystemParts& parts, Context& context,
+                std::vector<GateLine>* lines) {
+  const auto say = [&context](const evaluation::SpeedResults& so_far) {
+    if (context.flags.quiet) return;
+    context.err << fmt::format("dossier: round {}: CPU {:.2f} [{:.2f}, {:.2f}], wall {:.2f}\n",
+                               so_far.cpu.rounds, so_far.cpu.ratio, so_far.cpu.low,
+                               so_far.cpu.high, so_far.wall.ratio)
+                << std::flush;
+  };
   DOSSIER_ASSIGN_OR_RETURN(
-      const SpeedResult found,
+      const evaluation::SpeedResults found,
       evaluation::CompareSpeed(programs, config.limits,
-                               evaluation::MeasureSuites(config, parts, cancel)));
-  const std::string said =
-      fmt::format("{:.2f} [{:.2f}, {:.2f}]  {} rounds, A/A {:.2f} [{:.2f}, {:.2f}]", found.ratio,
-                  found.low, found.high, found.rounds, found.same, found.same_low, found.same_high);
-  using Verdict = GateLine::Verdict;
-  constexpr std::pair<SpeedResult::Verdict, Verdict> kVerdicts[] = {
-      {SpeedResult::Verdict::kWorse, Verdict::kWorse},
-      {SpeedResult::Verdict::kBetter, Verdict::kBetter},
-      {SpeedResult::Verdict::kUnclear, Verdict::kUnclear}};
-  err << "dossier: all suites, CPU  " << said << "\n";
-  for (const auto& [speed, verdict] : kVerdicts) {
-    if (found.verdict != speed) continue;
-    lines->push_back({.verdict = verdict,
-                      .metric = "CPU",
+                               evaluation::MeasureSuites(config, parts, context.cancel), say));
+  for (const auto& [metric, one] : {std::pair("CPU", &found.cpu), std::pair("wall", &found.wall)}) {
+    const std::string said = fmt::format(
+        "{:.2f} [{:.2f}, {:.2f}]  {} rounds, A/A {:.2f} [{:.2f}, {:.2f}]", one->ratio, one->low,
+        one->high, one->rounds, one->same, one->same_low, one->same_high);
+    context.err << fmt::format("dossier: all suites, {}  {}\n", metric, said);
+    if (one->verdict == GateLine::Verdict::kOpen) continue;
+    lines->push_back({.verdict = one->verdict,
+                      .metric = metric,
                       .gate = "all suites",
                       .said = said,
                       .from = "1",
-                      .to = fmt::format("{:.2f}", found.ratio)});
+                      .to = fmt::format("{:.2f}", one->ratio)});
   }
   return {};
 }
@@ -179,7 +181,7 @@ Result<int> RunGate(const GateArguments& given, Context& context) {
         lines, evaluation::CompareExactly(config, programs, parts, given.out, context.cancel));
   }
   if (given.HasTier('1')) {
-    DOSSIER_RETURN_IF_ERROR(AddSpeed(config, programs, parts, context.cancel, &lines, context.err));
+    DOSSIER_RETURN_IF_ERROR(AddSpeed(config, programs, parts, context, &lines));
   }
   DOSSIER_RETURN_IF_ERROR(AddReal(given, config, programs, parts, context, &lines));
   evaluation::Accept(accepted, &lines);

@@ -36,22 +36,39 @@ bool NeedsModel(const Arm& arm) {
   return true;
 }
 
-// Replaces the truth by the results of a stub's labels; drops questions without a unique answer.
-void UseStubGold(const std::string& share, AskedSet* set) {
+// Replaces the truth by the results of a stub's labels; drops questions without a unique answer,
+// and says how many. Errors: kConfig if the set has no answers for this share.
+Status UseStubGold(const std::string& share, std::ostream& err, AskedSet* set) {
+  std::set<std::string> shares{"0"};
+  for (const AskedTask& asked : set->tasks) {
+    for (const auto& [name, gold] : asked.task.stub_gold) shares.emplace(name);
+  }
+  if (!shares.contains(share)) {
+    const std::vector<std::string> known(shares.begin(), shares.end());
+    return MakeError(ErrorCode::kConfig, "--stub-errors {}: {} has answers for {}", share,
+                     set->name, Join(known, ", "));
+  }
+  const std::size_t all = set->tasks.size();
   std::erase_if(set->tasks, [&share](AskedTask& asked) {
     if (asked.task.needs == evaluation::Needs::kStructure) return false;
     const Json* gold = asked.task.stub_gold.if_contains(share);
     if (gold != nullptr) asked.task.gold = *gold;
     return gold == nullptr;
   });
+  if (const std::size_t left_out = all - set->tasks.size(); left_out > 0) {
+    err << fmt::format(
+        "dossier: {} of {} questions have no one answer at --stub-errors {}; they are left out\n",
+        left_out, all, share);
+  }
+  return {};
 }
 
 // Keeps the tasks that --only and --sample select, evenly spread.
-Status Choose(const EvalRunArguments& given, std::vector<AskedSet>* sets) {
+Status Choose(const EvalRunArguments& given, std::ostream& err, std::vector<AskedSet>* sets) {
   std::size_t left = 0;
   for (AskedSet& set : *sets) {
     if (!given.stub_errors.empty() && given.stub_errors != "0") {
-      UseStubGold(given.stub_errors, &set);
+      DOSSIER_RETURN_IF_ERROR(UseStubGold(given.stub_errors, err, &set));
     }
     if (!given.only.empty()) {
       const Glob glob(given.only);
@@ -72,11 +89,8 @@ Status Choose(const EvalRunArguments& given, std::vector<AskedSet>* sets) {
     left += set.tasks.size();
   }
   if (left > 0) return {};
-  std::vector<std::string> flags;
-  if (!given.only.empty()) flags.push_back("--only " + given.only);
-  if (!given.stub_errors.empty()) flags.push_back("--stub-errors " + given.stub_errors);
-  return MakeError(ErrorCode::kUsage, "no question is left{}{}", flags.empty() ? "" : " by ",
-                   Join(flags, " and "));
+  return MakeError(ErrorCode::kUsage, "no question is left{}{}",
+                   given.only.empty() ? "" : " by --only ", given.only);
 }
 
 std::optional<std::int64_t> PriceOfCached(const model::Entry& entry) {
@@ -299,7 +313,7 @@ Result<PreparedPlan> PreparePlan(const EvalRunArguments& given, Context& context
     }
     plan.sets.push_back(std::move(set));
   }
-  DOSSIER_RETURN_IF_ERROR(Choose(given, &plan.sets));
+  DOSSIER_RETURN_IF_ERROR(Choose(given, context.err, &plan.sets));
   DOSSIER_RETURN_IF_ERROR(CheckJudge(given, plan));
   DOSSIER_RETURN_IF_ERROR(MakeArms(given, &plan.arms));
   DOSSIER_RETURN_IF_ERROR(ReadLimits(given, &plan.limits));

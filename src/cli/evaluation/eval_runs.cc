@@ -43,8 +43,9 @@ class Progress {
     if (context_.flags.quiet) return;
     const std::string score = row.official ? fmt::format(", score {:.2f}", *row.official) : "";
     context_.err << utf8::CleanForTerminal(
-                        fmt::format("[{}/{}] {} {}: {}{}, {:.1f} s, {} call{}{}{}", answers, total_,
-                                    row.arm, row.task, StatusName(row.status), score, row.seconds,
+                        fmt::format("[{}/{}] {} {}: {}{}{}, {:.1f} s, {} call{}{}{}", answers,
+                                    total_, row.arm, row.task, StatusName(row.status),
+                                    row.at_limit ? " at a limit" : "", score, row.seconds,
                                     row.calls, row.calls == 1 ? "" : "s",
                                     row.detail.empty() ? "" : ": ", FirstLine(row.detail)))
                  << "\n"
@@ -231,10 +232,10 @@ Result<int> ListArms(const ArmsArguments& given, Context& context) {
   for (const evaluation::SystemInfo& info : evaluation::Systems()) {
     const bool peer = !info.package.empty();
     const std::string folder = fmt::format("{}/{}", peers, info.name);
-    const bool there = !peer || Exists(folder + "/bin/python");
+    const std::string install = evaluation::MissingOf(info, peers);
+    const bool there = install.empty();
     const std::string version =
         peer && there ? std::string(TrimSpace(ReadFile(folder + "/version").value_or(""))) : "";
-    const std::string install = there ? "" : fmt::format("bench/eval_peers install {}", info.name);
     if (!given.json) {
       context.out << fmt::format(
           "{:<14} {}{}\n", info.name, info.about,

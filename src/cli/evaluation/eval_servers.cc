@@ -31,13 +31,7 @@ struct StubArguments {
 Result<evaluation::StubTable> ReadTable(const std::string& path) {
   if (!IsFolder(path)) return evaluation::StubTable::Load(path);
   DOSSIER_ASSIGN_OR_RETURN(const evaluation::TaskSet set, evaluation::TaskSet::Load(path));
-  std::vector<std::string> windows;
-  for (const evaluation::ContextFile& file : set.manifest.files) {
-    if (!file.path.starts_with("labelled/")) continue;
-    DOSSIER_ASSIGN_OR_RETURN(std::string text, set.ReadContext(file));
-    windows.push_back(std::move(text));
-  }
-  return evaluation::StubTable::FromLabelled(windows);
+  return evaluation::StubTable::FromSet(set);
 }
 
 Status ServeStub(const StubArguments& given, Context& context) {

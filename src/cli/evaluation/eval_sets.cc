@@ -2,6 +2,7 @@
 
 #include <iterator>
 #include <ostream>
+#include <set>
 
 #include "base/json/json.h"
 #include "base/text/text.h"
@@ -101,10 +102,27 @@ Result<evaluation::FamilySpec> SpecOf(const GenerateArguments& given, Context& c
   return spec;
 }
 
+// Says where a family has fewer kinds of question a window than --questions asks for.
+void SayFewer(const GenerateArguments& given, const evaluation::TaskSet& set, std::ostream& err) {
+  if (given.questions == GenerateArguments().questions) return;
+  for (const std::string& name : given.families) {
+    std::set<std::string> windows;
+    std::int64_t tasks = 0;
+    for (const evaluation::Task& task : set.tasks) {
+      if (task.family == name && windows.insert(task.window).second) tasks -= given.questions;
+      tasks += task.family == name;
+    }
+    if (tasks >= 0) continue;
+    err << fmt::format("dossier: {} has not {} questions a window: {} fewer in {} window{}\n", name,
+                       given.questions, -tasks, windows.size(), windows.size() == 1 ? "" : "s");
+  }
+}
+
 Result<int> RunGenerate(const GenerateArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const evaluation::FamilySpec spec, SpecOf(given, context));
   DOSSIER_ASSIGN_OR_RETURN(const evaluation::TaskSet set,
                            evaluation::GenerateSet(given.families, spec, given.out));
+  if (!context.flags.quiet) SayFewer(given, set, context.err);
   std::size_t windows = 0;
   for (const evaluation::ContextFile& file : set.manifest.files) {
     windows += file.path.starts_with("contexts/");
@@ -131,16 +149,11 @@ void DeclareCheck(Flags& flags, SetArguments& to) {
   flags.Add("--json", &to.json, "one object");
 }
 
-JsonArray Texts(const std::vector<std::string>& texts) {
-  JsonArray array;
-  for (const std::string& text : texts) array.push_back(Json(text));
-  return array;
-}
-
 Result<int> RunCheck(const SetArguments& given, Context& context) {
   DOSSIER_ASSIGN_OR_RETURN(const evaluation::TaskSet set, evaluation::TaskSet::Load(given.folder));
   DOSSIER_ASSIGN_OR_RETURN(const evaluation::SetCheck report,
                            evaluation::CheckSet(set, context.cancel));
+  const auto array = [](const auto& list) { return JsonArray(list.begin(), list.end()); };
   if (given.json) {
     context.out << ToJson(JsonObject{{"schema", "dossier.evalcheck/1"},
                                      {"tasks", report.tasks},
@@ -149,8 +162,8 @@ Result<int> RunCheck(const SetArguments& given, Context& context) {
                                      {"chance", report.chance},
                                      {"floor", report.floor},
                                      {"blind", report.blind},
-                                     {"findings", Texts(report.findings)},
-                                     {"skipped", Texts(report.skipped)}})
+                                     {"findings", array(report.findings)},
+                                     {"skipped", array(report.skipped)}})
                 << "\n";
   } else {
     context.out << fmt::format(

@@ -509,7 +509,7 @@ class Aggregate final : public Family {
               .contexts = {file},
               .needs = kind.needs,
               .chance = draft.type == "NUMERIC" ? ChanceOf(kind, file.tokens) : draft.chance};
-    task.meta = {{"context_len", file.tokens},
+    task.meta = {{"context_len", window.length},
                  {"task_group", kGroupNames[static_cast<std::size_t>(kind.group)]},
                  {"task", fmt::format("TASK_TYPE.{}", kind.task)},
                  {"answer_type", "ANSWER_TYPE." + draft.type},
@@ -517,9 +517,7 @@ class Aggregate final : public Family {
     if (!draft.a.empty()) task.meta["a"] = draft.a;
     if (!draft.b.empty()) task.meta["b"] = draft.b;
     if (!draft.choices.empty()) {
-      JsonArray choices;
-      for (const std::string& choice : draft.choices) choices.push_back(Json(choice));
-      task.meta["choices"] = std::move(choices);
+      task.meta["choices"] = JsonArray(draft.choices.begin(), draft.choices.end());
     }
     return task;
   }

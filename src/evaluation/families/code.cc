@@ -187,6 +187,7 @@ class CodeQuestions {
     const std::string& name = stream_.Pick(defined_);
     task.question = fmt::format("Which file defines {}? Answer with its path only.", name);
     task.gold = OneGold(facts_.definitions.at(name)[0]);
+    task.meta["kind"] = "defines";
     return task;
   }
 
@@ -197,6 +198,7 @@ class CodeQuestions {
         fmt::format("At how many places is {} called? Answer with the number only.", name);
     task.gold = OneGold(std::to_string(facts_.calls.at(name)));
     task.scorer = "number";
+    task.meta["kind"] = "calls";
     return task;
   }
 
@@ -214,6 +216,7 @@ class CodeQuestions {
     task.question =
         fmt::format("Which file imports both {} and {}? Answer with its path only.", a, b);
     task.gold = OneGold(file);
+    task.meta["kind"] = "imports";
     return task;
   }
 
@@ -224,6 +227,7 @@ class CodeQuestions {
         fmt::format("What is the value of the constant {}? Answer with the number only.", name);
     task.gold = OneGold(facts_.constants.at(name)[0]);
     task.scorer = "number";
+    task.meta["kind"] = "constant";
     return task;
   }
 
@@ -244,6 +248,7 @@ class CodeQuestions {
     task.scorer = "choice";
     task.chance = 0.25;
     task.meta["choices"] = JsonArray{"A", "B", "C", "D"};
+    task.meta["kind"] = "never called";
     return task;
   }
 

@@ -101,9 +101,7 @@ class Hops final : public Family {
     }
     DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> walk, WalkChain(text, thing, task));
     if (task.question.find("in the end") != std::string::npos) return OneGold(walk.back());
-    JsonArray gold;
-    for (const std::string& person : walk) gold.push_back(Json(person));
-    return gold;
+    return JsonArray(walk.begin(), walk.end());
   }
 
  private:
@@ -197,6 +195,7 @@ class Hops final : public Family {
               .window = id,
               .contexts = files};
     task.meta["hops"] = chain.people.size() - 1;
+    task.meta["kind"] = number % 2 == 0 ? "last" : "chain";
     if (number % 2 == 0) {
       task.question =
           fmt::format("Who has the {} in the end? Answer with the full name only.", chain.thing);

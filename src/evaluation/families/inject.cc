@@ -129,6 +129,7 @@ class Inject final : public Family {
                             .number = place.number,
                             .noun = Setting(spec, "noun", "short notes")};
     DOSSIER_ASSIGN_OR_RETURN(Window window, MakeWindow(wanted, pool, place.cost, *spec.counter));
+    window.length = place.length;
     const std::string id = fmt::format("inject-{}-w{}", LengthName(place.length), place.number);
     RandomStream stream = RandomStream::For(name(), spec.seed, "planted/" + id);
     const std::string canary = MadeWord(stream.Below(kMadeWords)) + stream.Digits(4);

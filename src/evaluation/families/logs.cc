@@ -89,9 +89,8 @@ constexpr RowProof kLogProofs[] = {
      "logs "
      "GROUP BY 1) WHERE r = 1"},
     {"How many seconds is the longest gap between a line and the next\\?",
-     "SELECT max(gap) FROM (SELECT strftime('%s', ts) - lag(strftime('%s', ts)) OVER (ORDER BY "
-     "rowid) gap "
-     "FROM logs)"},
+     "SELECT coalesce(max(gap), 0) FROM (SELECT s - lag(s) OVER (ORDER BY at) gap FROM (SELECT "
+     "min(rowid) at, strftime('%s', ts) s FROM logs GROUP BY ts))"},
     {"How many lines of the service (\\w+) have the status (\\d+)\\?",
      "SELECT count(*) FROM logs WHERE service = ?1 AND status = ?2 + 0"},
 };
@@ -186,12 +185,15 @@ class Logs final : public Family {
   static std::vector<RowQuestion> Questions(const LogCounts& counts, RandomStream* stream) {
     using Kind = RowQuestion::Kind;
     std::vector<RowQuestion> questions;
-    const auto number = [&](std::string text, std::optional<std::int64_t> gold) {
-      questions.push_back({.text = std::move(text),
+    const auto number = [&](std::string_view name, std::string text,
+                            std::optional<std::int64_t> gold) {
+      questions.push_back({.name = name,
+                           .text = std::move(text),
                            .gold = gold ? std::optional(std::to_string(*gold)) : std::nullopt});
     };
     const std::size_t level = stream->Below(4), service = stream->Below(6);
-    number(fmt::format("How many lines of the service {} have the level {}?", kServices[service],
+    number("count",
+           fmt::format("How many lines of the service {} have the level {}?", kServices[service],
                        kLevels[level]),
            counts.level_service[level][service]);
     for (const std::size_t most : {std::size_t{3}, std::size_t{2}}) {
@@ -200,27 +202,32 @@ class Logs final : public Family {
         by_service[std::string(kServices[i])] = counts.level_service[most][i];
       }
       questions.push_back(
-          {.text =
+          {.name = "most",
+           .text =
                fmt::format("Which service has the most lines with the level {}?", kLevels[most]),
            .gold = StrictWinner(by_service),
            .kind = Kind::kName});
     }
-    number("How many different users appear?",
+    number("distinct", "How many different users appear?",
            std::count(counts.users.begin(), counts.users.end(), true));
     const std::size_t slow = stream->Below(6);
     for (const int percent : {95, 99}) {
-      number(fmt::format("What is the {}th percentile of ms of the service {}, by nearest rank?",
+      number("percentile",
+             fmt::format("What is the {}th percentile of ms of the service {}, by nearest rank?",
                          percent, kServices[slow]),
              Percentile(counts.millis[slow], percent));
     }
     const auto hour = StrictWinner(counts.hours);
-    questions.push_back({.text = "In which hour are the most lines? Write it as 2024-03-01T07.",
+    questions.push_back({.name = "most",
+                         .text = "In which hour are the most lines? Write it as 2024-03-01T07.",
                          .gold = hour ? std::optional(HourText(*hour)) : std::nullopt,
                          .kind = Kind::kName});
-    number("How many seconds is the longest gap between a line and the next?", counts.longest_gap);
+    number("gap", "How many seconds is the longest gap between a line and the next?",
+           counts.longest_gap);
     for (const std::size_t status : {std::size_t{6}, std::size_t{7}}) {
       const std::size_t of = stream->Below(6);
-      number(fmt::format("How many lines of the service {} have the status {}?", kServices[of],
+      number("count",
+             fmt::format("How many lines of the service {} have the status {}?", kServices[of],
                          kStatuses[status]),
              counts.service_status[of][status]);
     }

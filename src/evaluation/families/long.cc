@@ -36,9 +36,7 @@ std::vector<Entry> MakeEntries(std::int64_t count, RandomStream* stream) {
 }
 
 Json SortedGold(std::set<std::string> lines) {
-  JsonArray gold;
-  for (const std::string& line : lines) gold.push_back(Json(line));
-  return gold;
+  return JsonArray(lines.begin(), lines.end());
 }
 
 constexpr std::string_view kOneInALine =
@@ -155,9 +153,10 @@ class Long final : public Family {
     merged.insert(other.begin(), other.end());
     const std::string filter =
         fmt::format("Give all lines with an amount of {} or more, and keep their order.", least);
-    std::vector<Task> tasks{MakeTask(id, 0, kSort, SortedGold(std::move(sorted)), {a}),
-                            MakeTask(id, 1, filter, std::move(filtered), {a}),
-                            MakeTask(id, 2, kMerge, SortedGold(std::move(merged)), {a, b})};
+    std::vector<Task> tasks{
+        MakeTask(id, 0, "sort", kSort, SortedGold(std::move(sorted)), {a}),
+        MakeTask(id, 1, "filter", filter, std::move(filtered), {a}),
+        MakeTask(id, 2, "merge", kMerge, SortedGold(std::move(merged)), {a, b})};
     for (std::size_t i = 0; i < tasks.size() && i < static_cast<std::size_t>(spec.questions); ++i) {
       DOSSIER_RETURN_IF_ERROR(sink.Add(std::move(tasks[i])));
     }
@@ -172,15 +171,16 @@ class Long final : public Family {
     return sink.Close(spec.counter->CountText(text).upper());
   }
 
-  Task MakeTask(const std::string& id, int number, std::string_view question, Json gold,
-                std::vector<ContextFile> files) const {
+  Task MakeTask(const std::string& id, int number, std::string_view kind, std::string_view question,
+                Json gold, std::vector<ContextFile> files) const {
     return {.id = fmt::format("{}-q{}", id, number),
             .family = std::string(name()),
             .window = id,
             .question = std::string(question) + std::string(kOneInALine),
             .scorer = "lines",
             .gold = std::move(gold),
-            .contexts = std::move(files)};
+            .contexts = std::move(files),
+            .meta = {{"kind", kind}}};
   }
 };
 

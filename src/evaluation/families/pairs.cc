@@ -288,7 +288,7 @@ class Pairs final : public Family {
                              for (std::size_t i = 0; i < kSlots; ++i) {
                                named[std::string(1, static_cast<char>('A' + i))] = slots[i];
                              }
-                             task.meta = {{"context_len", file.tokens},
+                             task.meta = {{"context_len", window.length},
                                           {"condition", turn % conditions.size() + 1},
                                           {"slots", std::move(named)}};
                              DOSSIER_RETURN_IF_ERROR(sink.Add(std::move(task)));

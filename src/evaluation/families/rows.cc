@@ -77,7 +77,8 @@ Status AddRowTasks(std::string_view family, const std::string& window,
               .question = question.text + std::string(kForms[static_cast<int>(question.kind)]),
               .scorer = question.kind == RowQuestion::Kind::kNumber ? "number" : "exact",
               .gold = OneGold(*question.gold),
-              .contexts = contexts};
+              .contexts = contexts,
+              .meta = {{"kind", question.name}}};
     DOSSIER_RETURN_IF_ERROR(sink.Add(std::move(task)));
   }
   if (number > 0) return {};

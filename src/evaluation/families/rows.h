@@ -23,6 +23,7 @@
 namespace dossier::evaluation {
 
 struct RowQuestion {
+  std::string_view name;  // the kind that a report groups by
   std::string text;
   std::optional<std::string> gold;  // none: refused by `rule`
   std::string_view rule = "tie";

@@ -383,14 +383,12 @@ class Ruler final : public Family {
     DOSSIER_RETURN_IF_ERROR(sink.Write(sample.context));
     DOSSIER_ASSIGN_OR_RETURN(ContextFile file,
                              sink.Close(spec.counter->CountText(sample.context).upper()));
-    JsonArray gold;
-    for (const std::string& one : sample.gold) gold.push_back(Json(one));
     Task task{.id = id + "-q0",
               .family = std::string(name()),
               .window = id,
               .question = sample.question,
               .scorer = "ruler",
-              .gold = std::move(gold)};
+              .gold = JsonArray(sample.gold.begin(), sample.gold.end())};
     task.meta = {{"context_len", length},
                  {"task", kind.name},
                  {"units", units},

@@ -218,8 +218,10 @@ class Tables final : public Family {
   static std::vector<RowQuestion> Questions(const OrderCounts& counts, RandomStream* stream) {
     using Kind = RowQuestion::Kind;
     std::vector<RowQuestion> questions;
-    const auto number = [&](std::string text, std::optional<std::int64_t> gold) {
-      questions.push_back({.text = std::move(text),
+    const auto number = [&](std::string_view name, std::string text,
+                            std::optional<std::int64_t> gold) {
+      questions.push_back({.name = name,
+                           .text = std::move(text),
                            .gold = gold ? std::optional(std::to_string(*gold)) : std::nullopt});
     };
     const auto winner = [&](const auto& names, const auto& values) {
@@ -230,29 +232,36 @@ class Tables final : public Family {
     const std::size_t product = stream->Below(8), other = stream->Below(8),
                       country = stream->Below(6);
     number(
+        "sum",
         fmt::format("What do all orders of customers from {} cost, quantity times cents, in cents?",
                     kCountries[country]),
         counts.cents[country]);
-    number(fmt::format("How many orders of the product {} have a quantity of 100 or more?",
+    number("count",
+           fmt::format("How many orders of the product {} have a quantity of 100 or more?",
                        kProducts[product]),
            counts.large[product]);
-    questions.push_back({.text = "Which product has the most orders?",
+    questions.push_back({.name = "most",
+                         .text = "Which product has the most orders?",
                          .gold = winner(kProducts, counts.orders),
                          .kind = Kind::kName});
-    number(fmt::format(
+    number("percentile",
+           fmt::format(
                "What is the 90th percentile of the quantity of the product {}, by nearest rank?",
                kProducts[other]),
            Percentile(counts.quantities[other], 90));
-    number("How many different customers have an order?",
+    number("distinct", "How many different customers have an order?",
            static_cast<std::int64_t>(counts.customers.size()));
-    questions.push_back({.text = "On which day are the most orders? Write it as 2024-03-01.",
+    questions.push_back({.name = "most",
+                         .text = "On which day are the most orders? Write it as 2024-03-01.",
                          .gold = StrictWinner(counts.days),
                          .kind = Kind::kName});
     questions.push_back(
-        {.text = "Customers from which country have spent the most, by quantity times cents?",
+        {.name = "most",
+         .text = "Customers from which country have spent the most, by quantity times cents?",
          .gold = winner(kCountries, counts.cents),
          .kind = Kind::kName});
     number(
+        "gap",
         "The ids rise from order to order. What is the largest difference between two that follow "
         "each other?",
         counts.longest_gap);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "base/random.h"
 #include "evaluation/gate/gate.h"
@@ -89,6 +90,41 @@ Ratios IntervalOfMedian(const std::vector<double>& ratios, std::uint64_t seed) {
   }
   return {Quantile(ratios, 0.5), Quantile(medians, 0.025), Quantile(medians, 0.975)};
 }
+
+// The ratios of one figure, one per round.
+struct SpeedSeries {
+  std::vector<double> ratios, same;
+
+  void Add(std::span<const Seconds, 4> seconds, double Seconds::*which) {
+    const double base = seconds[0].*which, again = seconds[3].*which;
+    ratios.push_back((seconds[1].*which + seconds[2].*which) / (base + again));
+    // The program that runs first is first only in every other round.
+    same.push_back(ratios.size() % 2 == 0 ? base / again : again / base);
+  }
+
+  SpeedResult Judge(const GateLimits& limits) const {
+    using Verdict = GateLine::Verdict;
+    const Ratios found = IntervalOfMedian(ratios, 1), twin = IntervalOfMedian(same, 2);
+    SpeedResult result{.ratio = found.median,
+                       .low = found.low,
+                       .high = found.high,
+                       .same_low = twin.low,
+                       .same_high = twin.high,
+                       .same = twin.median,
+                       .rounds = static_cast<int>(ratios.size())};
+    // If the base differs from itself by less than the threshold, the machine is fine.
+    const bool same_is_one = twin.low <= 1 && twin.high >= 1;
+    const bool same_is_near = std::abs(twin.median - 1) < limits.half_width;
+    if (result.rounds < limits.least_rounds || (!same_is_one && !same_is_near)) {
+      result.verdict = Verdict::kUnclear;
+    } else if (result.low > limits.worse_ratio) {
+      result.verdict = Verdict::kWorse;
+    } else if (result.high < limits.better_ratio) {
+      result.verdict = Verdict::kBetter;
+    }
+    return result;
+  }
+};
 
 }  // namespace
 
@@ -187,43 +223,37 @@ std::vector<GateLine> CompareFigures(const std::string& gate, const GateFigures&
   return lines;
 }
 
-Result<SpeedResult> CompareSpeed(const GatePrograms& programs, const GateLimits& limits,
-                                 const Measure& measure) {
-  using Verdict = SpeedResult::Verdict;
-  SpeedResult result;
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    std::vector<double> ratios, same;
-    while (static_cast<int>(ratios.size()) < limits.most_rounds) {
-      double seconds[4] = {};
+Result<SpeedResults> CompareSpeed(const GatePrograms& programs, const GateLimits& limits,
+                                  const Measure& measure, const SayRound& say) {
+  SpeedResults found;
+  const Clock::Steady began = SystemClock()->Now();
+  const auto is_over = [&](int rounds) {  // before a round that would end too late
+    const std::chrono::duration<double> past = SystemClock()->Now() - began;
+    return rounds > 0 && past.count() * (rounds + 1) / rounds > limits.most_seconds;
+  };
+  int rounds = 0;  // of both attempts
+  for (int attempt = 0; attempt < 2 && !is_over(rounds); ++attempt) {
+    SpeedSeries cpu, wall;
+    for (int round = 1; round <= limits.most_rounds && !is_over(rounds); ++round, ++rounds) {
+      Seconds seconds[4];
       const std::string* const order[] = {&programs.base, &programs.head, &programs.head,
                                           &programs.base};
       for (std::size_t i = 0; i < 4; ++i) {
         DOSSIER_ASSIGN_OR_RETURN(seconds[i], measure(*order[i]));
       }
-      ratios.push_back((seconds[1] + seconds[2]) / (seconds[0] + seconds[3]));
-      // The program that runs first is first only in every other round.
-      same.push_back(ratios.size() % 2 == 0 ? seconds[0] / seconds[3] : seconds[3] / seconds[0]);
-      result.rounds = static_cast<int>(ratios.size());
-      if (result.rounds < limits.least_rounds) continue;
-      const Ratios found = IntervalOfMedian(ratios, 1);
-      result.ratio = found.median, result.low = found.low, result.high = found.high;
-      if ((result.high - result.low) / 2 < limits.half_width) break;
+      cpu.Add(seconds, &Seconds::cpu);
+      wall.Add(seconds, &Seconds::wall);
+      found = {.cpu = cpu.Judge(limits), .wall = wall.Judge(limits)};
+      say(found);
+      const auto is_narrow = [&](const SpeedResult& one) {
+        return (one.high - one.low) / 2 < limits.half_width;
+      };
+      if (round >= limits.least_rounds && is_narrow(found.cpu) && is_narrow(found.wall)) break;
     }
-    const Ratios found = IntervalOfMedian(same, 2);
-    result.same = found.median, result.same_low = found.low, result.same_high = found.high;
-    // If the base differs from itself by less than the threshold, the machine is fine.
-    const bool same_is_one = found.low <= 1 && found.high >= 1;
-    const bool same_is_near = std::abs(found.median - 1) < limits.half_width;
-    if (!same_is_one && !same_is_near) {
-      result.verdict = Verdict::kUnclear;
-      continue;
-    }
-    result.verdict = result.low > limits.worse_ratio     ? Verdict::kWorse
-                     : result.high < limits.better_ratio ? Verdict::kBetter
-                                                         : Verdict::kSame;
-    break;
+    using Verdict = GateLine::Verdict;
+    if (found.cpu.verdict != Verdict::kUnclear && found.wall.verdict != Verdict::kUnclear) break;
   }
-  return result;
+  return found;
 }
 
 Result<std::size_t> FirstBad(std::size_t count,

@@ -117,7 +117,7 @@ Status ReadLimits(const YamlNode& node, const std::string& path, GateLimits* lim
       {"requests", &limits->requests},       {"tokens", &limits->tokens},
       {"journal", &limits->journal},         {"prefix", &limits->prefix},
       {"worse_ratio", &limits->worse_ratio}, {"better_ratio", &limits->better_ratio},
-      {"half_width", &limits->half_width}};
+      {"half_width", &limits->half_width},   {"most_seconds", &limits->most_seconds}};
   const std::pair<std::string_view, int*> kRounds[] = {{"least_rounds", &limits->least_rounds},
                                                        {"most_rounds", &limits->most_rounds}};
   for (const YamlEntry& entry : node.entries) {
@@ -143,13 +143,7 @@ Result<std::unique_ptr<HttpListener>> ServeModel(const GateSuite& suite, const A
   if (!set.source) {
     return MakeError(ErrorCode::kConfig, "{}: a stub needs a task set with labels", suite.name);
   }
-  std::vector<std::string> windows;
-  for (const ContextFile& file : set.source->manifest.files) {
-    if (!file.path.starts_with("labelled/")) continue;
-    DOSSIER_ASSIGN_OR_RETURN(std::string text, set.source->ReadContext(file));
-    windows.push_back(std::move(text));
-  }
-  DOSSIER_ASSIGN_OR_RETURN(StubTable table, StubTable::FromLabelled(windows));
+  DOSSIER_ASSIGN_OR_RETURN(StubTable table, StubTable::FromSet(*set.source));
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadNamedFile(suite.plan, kMaxYamlBytes));
   StubOptions options;
   DOSSIER_ASSIGN_OR_RETURN(options.plan, StubPlan::Parse(text, suite.plan));
@@ -248,6 +242,7 @@ Result<GateConfig> LoadGates(const std::string& path) {
     ModelKind kind;
     std::vector<GateSuite>* suites;
   } kinds[] = {{"suites", ModelKind::kServed, &config.suites},
+               {"speed", ModelKind::kServed, &config.speed},
                {"recorded", ModelKind::kRecorded, &config.recorded},
                {"nightly", ModelKind::kReal, &config.nightly}};
   for (const YamlEntry& entry : root.entries) {
@@ -299,8 +294,9 @@ Result<std::vector<Accepted>> LoadAccepted(const std::string& path) {
 Status PrepareSets(const std::string& program, const std::string& folder, const CancelToken& cancel,
                    GateConfig* config) {
   std::vector<GateSuite*> suites;
-  for (GateSuite& suite : config->suites) suites.push_back(&suite);
-  for (GateSuite& suite : config->nightly) suites.push_back(&suite);
+  for (auto* list : {&config->suites, &config->speed, &config->nightly}) {
+    for (GateSuite& suite : *list) suites.push_back(&suite);
+  }
   for (std::size_t i = 0; i < suites.size(); ++i) {
     GateSuite& suite = *suites[i];
     if (suite.generate.empty()) continue;
@@ -345,14 +341,16 @@ Result<std::vector<GateLine>> CompareExactly(const GateConfig& config, const Gat
 
 Measure MeasureSuites(const GateConfig& config, const SystemParts& parts,
                       const CancelToken& cancel) {
-  return [&config, &parts, &cancel](const std::string& program) -> Result<double> {
+  return [&config, &parts, &cancel](const std::string& program) -> Result<Seconds> {
+    const auto began = SystemClock()->Now();
     const double before = CpuOfChildren();
-    for (const GateSuite& suite : config.suites) {
+    for (const GateSuite& suite : config.speed.empty() ? config.suites : config.speed) {
       GateFigures unused;
       DOSSIER_RETURN_IF_ERROR(
           RunSuite(suite, program, "speed", parts, "", Asking::Events::kNo, cancel, &unused));
     }
-    return CpuOfChildren() - before;
+    const std::chrono::duration<double> wall = SystemClock()->Now() - began;
+    return Seconds{.cpu = CpuOfChildren() - before, .wall = wall.count()};
   };
 }
 

@@ -42,10 +42,12 @@ struct GateLimits {
   double requests = 0, tokens = 0.01, journal = 0.01, prefix = 0.01;
   double worse_ratio = 1.05, better_ratio = 0.95, half_width = 0.02;
   int least_rounds = 10, most_rounds = 40;
+  double most_seconds = 300;  // of all rounds
 };
 
 struct GateConfig {
-  std::vector<GateSuite> suites;             // exact figures and speed: a script or a stub
+  std::vector<GateSuite> suites;             // exact figures: a script or a stub
+  std::vector<GateSuite> speed;              // for speed instead of `suites`, if there are any
   std::vector<GateSuite> recorded, nightly;  // replayed; run with a real model
   GateLimits limits;
   std::vector<std::string> build;  // argv that builds a checkout, run in its folder
@@ -129,19 +131,27 @@ Result<std::vector<GateLine>> CompareNightly(const GateConfig& config, const Gat
 // Judges head minus base, in points: worse, watch, better, not separated; unclear: too few tasks.
 GateLine NightlyLine(const std::string& gate, const ArmComparison& head_minus_base);
 
-// One measurement of a program, in seconds of CPU.
-using Measure = std::function<Result<double>(const std::string& program)>;
+// One measurement of a program, in seconds.
+struct Seconds {
+  double cpu = 0, wall = 0;
+};
+using Measure = std::function<Result<Seconds>(const std::string& program)>;
 struct SpeedResult {
   double ratio = 1, low = 1, high = 1;           // head relative to base: median, 95 % interval
   double same_low = 1, same_high = 1, same = 1;  // base relative to base, in the same rounds
   int rounds = 0;
-  enum class Verdict : std::uint8_t { kSame, kWorse, kBetter, kUnclear } verdict = Verdict::kSame;
+  GateLine::Verdict verdict = GateLine::Verdict::kOpen;  // open: as fast
 };
-// Runs rounds of base, head, head, base until the interval is narrow enough. If two runs of the
-// base differ, it tries once more and then reports unclear. Errors: those of `measure`.
-Result<SpeedResult> CompareSpeed(const GatePrograms& programs, const GateLimits& limits,
-                                 const Measure& measure);
-// Measures the CPU time of all suites with one program.
+struct SpeedResults {
+  SpeedResult cpu, wall;
+};
+using SayRound = std::function<void(const SpeedResults& so_far)>;
+// Runs rounds of base, head, head, base until both intervals are narrow enough or the time is over.
+// If two runs of the base differ, it tries once more and then reports unclear, as it does for too
+// few rounds. Errors: those of `measure`.
+Result<SpeedResults> CompareSpeed(const GatePrograms& programs, const GateLimits& limits,
+                                  const Measure& measure, const SayRound& say);
+// Measures all suites for speed with one program.
 Measure MeasureSuites(const GateConfig& config, const SystemParts& parts,
                       const CancelToken& cancel);
 

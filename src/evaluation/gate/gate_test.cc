@@ -10,51 +10,73 @@ namespace {
 
 const GatePrograms kPrograms{.base = "base", .head = "head"};
 
-// A program that takes a second, give or take `noise`, and `factor` times as long if it is the
-// head.
-Measure Simulated(double factor, double noise, std::uint64_t seed) {
+// A program that takes a second, give or take `noise`; the head takes `factor` times as long, and
+// waits `waits` times as long.
+Measure Simulated(double factor, double noise, std::uint64_t seed, double waits = 1) {
   auto random = std::make_shared<Random>(seed);
-  return [=](const std::string& program) -> Result<double> {
+  return [=](const std::string& program) -> Result<Seconds> {
     const double shaken = 1 + noise * (2 * random->Unit() - 1);
-    return (program == "head" ? factor : 1.0) * shaken;
+    const double cpu = (program == "head" ? factor : 1.0) * shaken;
+    return Seconds{.cpu = cpu, .wall = cpu * (program == "head" ? waits : 1.0)};
   };
+}
+
+Result<SpeedResults> Speed(const Measure& measure, const GateLimits& limits = {}) {
+  return CompareSpeed(kPrograms, limits, measure, [](const SpeedResults&) {});
 }
 
 TEST(SpeedTest, EightPercentAreWorseAndOneIsNot) {  // EVL-101, EVL-A21
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const auto slow = CompareSpeed(kPrograms, {}, Simulated(1.08, 0.02, seed));
-    EXPECT_EQ(slow->verdict, SpeedResult::Verdict::kWorse) << seed;
-    const auto near = CompareSpeed(kPrograms, {}, Simulated(1.01, 0.02, seed));
-    EXPECT_EQ(near->verdict, SpeedResult::Verdict::kSame) << seed;
-    EXPECT_GE(near->rounds, 10);
-    EXPECT_LE(near->rounds, 40);
+    const auto slow = Speed(Simulated(1.08, 0.02, seed));
+    EXPECT_EQ(slow->cpu.verdict, GateLine::Verdict::kWorse) << seed;
+    const auto near = Speed(Simulated(1.01, 0.02, seed));
+    EXPECT_EQ(near->cpu.verdict, GateLine::Verdict::kOpen) << seed;
+    EXPECT_GE(near->cpu.rounds, 10);
+    EXPECT_LE(near->cpu.rounds, 40);
   }
 }
 
 TEST(SpeedTest, ABusyMachineIsNeverWorse) {  // EVL-101, EVL-A21
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    const auto found = CompareSpeed(kPrograms, {}, Simulated(1, 0.3, seed));
-    EXPECT_NE(found->verdict, SpeedResult::Verdict::kWorse) << seed;
+    const auto found = Speed(Simulated(1, 0.3, seed));
+    EXPECT_NE(found->cpu.verdict, GateLine::Verdict::kWorse) << seed;
   }
 }
 
 TEST(SpeedTest, ABaseThatDiffersFromItselfIsUnclear) {  // EVL-101
   int call = 0;
-  const Measure drifting = [&call](const std::string&) -> Result<double> {
+  const Measure drifting = [&call](const std::string&) -> Result<Seconds> {
     // The first of four is slow in even rounds, the last in odd ones.
     const int at = call % 8;
     ++call;
-    return at == 3 || at == 4 ? 1.5 : 1.0;
+    return Seconds{.cpu = at == 3 || at == 4 ? 1.5 : 1.0, .wall = 1};
   };
-  const auto found = CompareSpeed(kPrograms, {}, drifting);
-  EXPECT_EQ(found->verdict, SpeedResult::Verdict::kUnclear);
+  const auto found = Speed(drifting);
+  EXPECT_EQ(found->cpu.verdict, GateLine::Verdict::kUnclear);
+}
+
+TEST(SpeedTest, AProgramThatOnlyWaitsLongerIsWorse) {  // EVL-101
+  const auto found = Speed(Simulated(1, 0.02, 1, /*waits=*/1.08));
+  EXPECT_EQ(found->cpu.verdict, GateLine::Verdict::kOpen);
+  EXPECT_EQ(found->wall.verdict, GateLine::Verdict::kWorse);
+}
+
+TEST(SpeedTest, WhereTheTimeIsOverItIsUnclearAndEachRoundIsTold) {  // EVL-101, EVL-106
+  int told = 0;
+  GateLimits limits;
+  limits.most_seconds = 0;
+  const auto found = CompareSpeed(kPrograms, limits, Simulated(1, 0, 1),
+                                  [&told](const SpeedResults& one) { told = one.cpu.rounds; });
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(found->cpu.verdict, GateLine::Verdict::kUnclear);
+  EXPECT_EQ(found->wall.verdict, GateLine::Verdict::kUnclear);
 }
 
 TEST(SpeedTest, AFailedMeasurementEndsIt) {
-  const Measure broken = [](const std::string&) -> Result<double> {
+  const Measure broken = [](const std::string&) -> Result<Seconds> {
     return MakeError(ErrorCode::kNotFound, "no such program");
   };
-  EXPECT_FALSE(CompareSpeed(kPrograms, {}, broken));
+  EXPECT_FALSE(Speed(broken));
 }
 
 TEST(NightlyTest, SaysWorseOnlyWhereItIsSeparated) {  // EVL-103

@@ -29,7 +29,8 @@ std::string FailureCell(const ArmSummary& arm) {
   for (const auto& [name, count] : arm.statuses) {
     if (name != "ok") cell += fmt::format("{}{} {}", cell.empty() ? "" : ", ", count, name);
   }
-  return cell.empty() ? "none" : cell;
+  if (cell.empty()) cell = "none";
+  return arm.at_limit > 0 ? fmt::format("{}; {} answered at a limit", cell, arm.at_limit) : cell;
 }
 
 using Table = std::vector<std::vector<std::string>>;
@@ -204,6 +205,7 @@ Json OneToJson(const ArmSummary& arm) {
       {"lenient", IntervalToJson(arm.lenient)},
       {"statuses", CountsJson(arm.statuses)},
       {"causes", CountsJson(arm.causes)},
+      {"at_limit", arm.at_limit},
       {"dumped", arm.dumped},
       {"seconds", JsonObject{{"median", arm.seconds_median}, {"p95", arm.seconds_95}}},
       {"calls", arm.calls},
@@ -273,7 +275,8 @@ std::string ReportJunit(const Report& report) {
     }
     ++failures;
     // XML allows no control characters, not even escaped.
-    std::string answer(utf8::Prefix(row.answer, 2000));
+    std::string answer = row.detail + (row.detail.empty() ? "" : "\n");
+    answer += utf8::Prefix(row.answer, 2000);
     std::erase_if(answer, [](char c) {
       return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t';
     });

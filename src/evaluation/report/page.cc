@@ -257,6 +257,7 @@ class PageWriter {
         if (name != "ok") failures += fmt::format("{} {} ", count, name);
       }
       for (const auto& [name, count] : arm.causes) failures += fmt::format("[{} {}] ", count, name);
+      if (arm.at_limit > 0) failures += fmt::format("{} answered at a limit", arm.at_limit);
       const bool scored = arm.scored_tasks > 0;
       Cells("td",
             {arm.name,

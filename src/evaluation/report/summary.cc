@@ -11,6 +11,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "evaluation/score.h"
+#include "evaluation/tasks/window.h"
 
 namespace dossier::evaluation {
 namespace {
@@ -19,6 +20,9 @@ constexpr std::uint64_t kSeed = 1;  // of all resamples, so that a report is alw
 constexpr double kWideGap = 5;      // points between official and lenient that get a note
 constexpr double kNanoUsd = 1e9;
 constexpr std::string_view kNoRange = "too few windows";
+constexpr int kShownExamples = 10;
+constexpr std::string_view kRulerTask = "ruler task";  // the group of each of ruler's tasks
+constexpr std::size_t kRulerTasks = 11;
 
 // The mean score of each task that an arm has answered in all its repeats.
 using TaskScores = std::map<std::string, double>;
@@ -61,6 +65,7 @@ ArmSummary SummariseArm(const RunData& run, const std::string& arm,
     ++sum.rows;
     ++sum.statuses[std::string(StatusName(row.status))];
     if (!row.cause.empty()) ++sum.causes[row.cause];
+    if (row.status == RowStatus::kOk && row.at_limit) ++sum.at_limit;
     if (utf8::CodePoints(row.answer) > kDumpedCharacters) ++sum.dumped;
     seconds.push_back(row.seconds);
     sum.calls += row.calls;
@@ -83,9 +88,11 @@ ArmSummary SummariseArm(const RunData& run, const std::string& arm,
   return sum;
 }
 
-// Returns the tasks for which every arm has a score: only they are compared.
-std::set<std::string> CommonTasks(const std::vector<TaskScores>& by_arm) {
+// Returns the tasks for which every arm has a score: only they are compared. An arm without any
+// score, such as one that cannot start, takes nothing from the others.
+std::set<std::string> CommonTasks(std::vector<TaskScores> by_arm) {
   std::set<std::string> common;
+  std::erase_if(by_arm, [](const TaskScores& scores) { return scores.empty(); });
   if (by_arm.empty()) return common;
   for (const auto& [task, score] : by_arm.front()) {
     const bool all = std::ranges::all_of(
@@ -98,16 +105,12 @@ std::set<std::string> CommonTasks(const std::vector<TaskScores>& by_arm) {
 ArmComparison CompareScores(const TaskScores& first, const TaskScores& second,
                             const std::set<std::string>& tasks,
                             const std::map<std::string, std::string>& windows) {
+  if (first.empty() || second.empty()) return {};
   std::vector<PairedScore> pairs;
   for (const std::string& task : tasks) {
     pairs.push_back({windows.at(task), first.at(task), second.at(task)});
   }
   return Compare(pairs, kResamples, kSeed);
-}
-
-// Returns "16K" for powers of two, the lengths of windows.
-std::string LengthName(std::int64_t tokens) {
-  return tokens % 1024 == 0 ? fmt::format("{}K", tokens / 1024) : std::to_string(tokens);
 }
 
 // Returns the dimensions by which tasks are grouped.
@@ -118,6 +121,9 @@ std::vector<std::pair<std::string, std::string>> GroupsOf(const AskedTask& asked
   }
   if (const auto length = FindInt(Json(asked.task.meta), "context_len")) {
     groups.emplace_back("length", LengthName(*length));
+  }
+  if (asked.task.family == "ruler") {
+    groups.emplace_back(kRulerTask, TextAt(Json(asked.task.meta), "task"));
   }
   for (const char* name : {"task_group", "kind"}) {
     if (const std::string value = TextAt(Json(asked.task.meta), name); !value.empty()) {
@@ -142,9 +148,32 @@ bool ComesBefore(const std::pair<std::string, std::string>& a,
   return std::pair(a.second.size(), a.second) < std::pair(b.second.size(), b.second);
 }
 
-std::vector<GroupSummary> MakeGroups(const RunData& run) {
+// Adds the mean over ruler's tasks, each of which counts alike. The published mean is over
+// thirteen: two of them need foreign data.
+void AddRulerMean(std::vector<GroupSummary>* groups) {
+  std::vector<const GroupSummary*> tasks;
+  for (const GroupSummary& group : *groups) {
+    if (group.dimension == kRulerTask) tasks.push_back(&group);
+  }
+  if (tasks.size() != kRulerTasks) return;
+  GroupSummary mean{.dimension = "mean", .value = "RULER-11"};
+  for (const GroupSummary* task : tasks) mean.tasks += task->tasks;
+  for (auto figure : {&GroupSummary::score, &GroupSummary::seconds, &GroupSummary::tokens,
+                      &GroupSummary::usd}) {
+    mean.*figure = tasks.front()->*figure;
+    for (std::size_t i = 0; i < (mean.*figure).size(); ++i) {
+      for (std::size_t k = 1; k < kRulerTasks; ++k) (mean.*figure)[i] += (tasks[k]->*figure)[i];
+      (mean.*figure)[i] /= static_cast<double>(kRulerTasks);
+    }
+  }
+  groups->push_back(std::move(mean));
+}
+
+// The means over `common`, the tasks that are compared; without any, over all.
+std::vector<GroupSummary> MakeGroups(const RunData& run, const std::set<std::string>& common) {
   std::map<std::pair<std::string, std::string>, std::set<std::string>> tasks_of;
   for (const AskedTask& asked : run.tasks) {
+    if (!common.empty() && !common.contains(asked.task.id)) continue;
     for (auto& group : GroupsOf(asked)) tasks_of[std::move(group)].insert(asked.task.id);
   }
   std::map<std::pair<std::string, std::string>, std::vector<const Row*>> rows_of;  // arm, task
@@ -177,6 +206,7 @@ std::vector<GroupSummary> MakeGroups(const RunData& run) {
   std::stable_sort(groups.begin(), groups.end(), [](const GroupSummary& a, const GroupSummary& b) {
     return ComesBefore({a.dimension, a.value}, {b.dimension, b.value});
   });
+  AddRulerMean(&groups);
   return groups;
 }
 
@@ -239,7 +269,7 @@ std::string Recommend(const Report& report) {
   const bool priced = std::ranges::all_of(
       arms, [](const ArmSummary* arm) { return arm->usd.has_value() && *arm->usd > 0; });
   const ArmSummary* cheapest = best;
-  int more = 0;
+  int more = 0, windows = kLeastWindows;
   bool too_few = false;
   for (const ArmSummary* arm : arms) {
     if (arm == best) continue;
@@ -252,13 +282,19 @@ std::string Recommend(const Report& report) {
     if (!pair->found.enough()) {
       too_few = true;
       more = std::max(more, MoreTasksNeeded(pair->found));
+      windows = std::min(windows, pair->found.windows);
     } else if (!pair->found.separated && CostRank(*arm, priced) < CostRank(*cheapest, priced)) {
       cheapest = arm;
     }
   }
   if (too_few) {
-    return more > 0 ? fmt::format("too few to tell: about {} more questions", more)
-                    : "too few to tell: the arms score alike so far";
+    if (more <= 0) return "too few to tell: the arms score alike so far";
+    if (windows == kLeastWindows) {
+      return fmt::format("too few to tell: about {} more questions", more);
+    }
+    return fmt::format(
+        "too few to tell: about {} more questions over {} other sets of files; these are over {}",
+        more, kLeastWindows - windows, windows);
   }
   if (cheapest == best) {
     return fmt::format("use {}: it scores {:.1f}, and nothing cheaper comes near", best->name,
@@ -271,6 +307,19 @@ std::string Recommend(const Report& report) {
       CostRank(*cheapest, priced) / CostRank(*best, priced), priced ? "cost" : "tokens");
 }
 
+// Adds the first answers of which the official and the lenient score differ.
+void AddExamples(const std::string& arm, Report* report) {
+  constexpr std::size_t kShown = 120;  // bytes of an answer
+  int shown = 0;
+  for (const Row& row : report->run.rows) {
+    if (row.arm != arm || row.official == row.lenient || shown == kShownExamples) continue;
+    ++shown;
+    report->notes.push_back(fmt::format("  {} {}: {:.2f}, tolerant {:.2f}: \"{}\"", arm, row.task,
+                                        row.official.value_or(0), row.lenient.value_or(0),
+                                        ReplaceAll(utf8::Prefix(row.answer, kShown), "\n", " ")));
+  }
+}
+
 void AddNotes(Report* report) {
   for (const ArmSummary& arm : report->arms) {
     if (std::abs(arm.official.mean - arm.lenient.mean) > kWideGap) {
@@ -278,6 +327,7 @@ void AddNotes(Report* report) {
           "{}: the official score is {:.1f}, a tolerant reading gives {:.1f}: its answers miss the "
           "form that was asked for",
           arm.name, arm.official.mean, arm.lenient.mean));
+      AddExamples(arm.name, report);
     }
     if (const auto harness = arm.statuses.find("harness_error"); harness != arm.statuses.end()) {
       report->notes.push_back(fmt::format("{}: {} questions failed on our side and count nowhere",
@@ -303,6 +353,9 @@ void AddNotes(Report* report) {
     report->notes.push_back("several questions ran at once: seconds do not compare");
   }
 }
+
+// Returns points as they are shown, without a minus before 0.0.
+double Shown(double points) { return std::abs(points) < 0.05 ? 0 : points; }
 
 Error NoRun(const std::string& folder) {
   if (!Exists(folder)) {
@@ -373,11 +426,11 @@ std::string RangeText(const Interval& score) {
 
 std::string RangeText(const ArmComparison& found) {
   if (!found.has_interval()) return std::string(kNoRange);
-  return fmt::format("{:+.1f} to {:+.1f}", found.low, found.high);
+  return fmt::format("{:+.1f} to {:+.1f}", Shown(found.low), Shown(found.high));
 }
 
 std::string DifferenceText(const ArmComparison& found) {
-  return found.tasks == 0 ? "-" : fmt::format("{:+.1f}", found.difference);
+  return found.tasks == 0 ? "-" : fmt::format("{:+.1f}", Shown(found.difference));
 }
 
 std::string VerdictOf(const ArmComparison& found) {
@@ -426,7 +479,7 @@ Report MakeReport(RunData run) {
   }
   const std::vector<double> adjusted = AdjustByHolm(p);
   for (std::size_t i = 0; i < adjusted.size(); ++i) report.pairs[i].p_holm = adjusted[i];
-  report.groups = MakeGroups(run);
+  report.groups = MakeGroups(run, common);
   report.planted = MakePlanted(run, by_arm, windows);
   report.run = std::move(run);
   report.recommendation = Recommend(report);

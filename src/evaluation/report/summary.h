@@ -40,6 +40,7 @@ struct ArmSummary {
   std::int64_t rows = 0, scored_tasks = 0, wanted = 0;  // rows present; tasks; rows planned
   Interval official, lenient;                           // points
   std::map<std::string, std::int64_t> statuses, causes;
+  std::int64_t at_limit = 0;  // answers that were made after a limit was met
   std::int64_t dumped = 0;  // answers of more than 2,000 characters
   double seconds_median = 0, seconds_95 = 0;
   std::int64_t calls = 0, input = 0, cached = 0, output = 0;  // sums

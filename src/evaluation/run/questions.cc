@@ -335,6 +335,10 @@ Status CheckScorer(const RawQuestion& raw, const AskedTask& asked) {
   const std::string gold = raw.Text("gold");
   const auto tried = ScoreAnswer(asked.task, gold);
   if (!tried) return MakeError(ErrorCode::kConfig, "{}: {}", raw.place, tried.error().message);
+  if (scorer == "regex" && tried->rule == "pattern") {
+    return MakeError(ErrorCode::kConfig, "{}: the gold \"{}\" is no regular expression: {}",
+                     raw.place, gold, tried->parsed);
+  }
   const bool typed = std::find(kTyped.begin(), kTyped.end(), scorer) != kTyped.end();
   if (!typed || tried->official > 0) return {};
   return MakeError(ErrorCode::kConfig, "{}: the gold \"{}\" is no {}, which the scorer {} compares",
@@ -357,11 +361,8 @@ Result<AskedTask> MakeTask(const RawQuestion& raw, std::size_t number, ContextFi
   if (TrimSpace(task.question).empty()) {
     return MakeError(ErrorCode::kConfig, "{}: {} has no `question`", raw.place, task.id);
   }
-  JsonArray gold;
-  if (const auto* texts = raw.Find("gold")) {
-    for (const std::string& text : *texts) gold.push_back(Json(text));
-  }
-  task.gold = std::move(gold);
+  const auto* texts = raw.Find("gold");
+  task.gold = texts ? JsonArray(texts->begin(), texts->end()) : JsonArray();
   if (const std::string tolerance = raw.Text("tolerance"); !tolerance.empty()) {
     const auto number_of = ParseNumber(tolerance);
     if (!number_of) return Wrong(raw.place, "`tolerance` is no number");
@@ -395,6 +396,7 @@ Result<AskedSet> AskTaskSet(const std::string& folder) {
   if (asked.name.empty()) asked.name = fs::path(folder).parent_path().filename().string();
   DOSSIER_ASSIGN_OR_RETURN(TaskSet set, TaskSet::Load(folder));
   DOSSIER_RETURN_IF_ERROR(set.CheckFiles());
+  DOSSIER_RETURN_IF_ERROR(set.CheckTasks());
   Sha256 hash;
   for (const char* name : {"/manifest.json", "/tasks.jsonl"}) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(folder + name));

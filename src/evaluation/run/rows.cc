@@ -99,6 +99,7 @@ Json RowToJson(const Row& row) {
                     {"turns", OrNull(row.turns)},
                     {"sub_calls", OrNull(row.sub_calls)},
                     {"ended", TextOrNull(row.ended)},
+                    {"at_limit", row.at_limit},
                     {"run", TextOrNull(row.run)}};
 }
 
@@ -138,6 +139,7 @@ Result<Row> RowFromJson(const Json& value) {
   row.sub_calls = FindInt(value, "sub_calls");
   row.ended = TextAt(value, "ended");
   row.run = TextAt(value, "run");
+  row.at_limit = FindBool(value, "at_limit").value_or(false);
   return row;
 }
 

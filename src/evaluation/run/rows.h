@@ -70,6 +70,7 @@ struct Row {
   std::optional<std::int64_t> cost_nano_usd;  // unset: a price is unknown
   std::optional<std::int64_t> turns, sub_calls;
   std::string ended, run;
+  bool at_limit = false;  // a limit was met on the way: an answer may leave something out
 
   RowKey key() const { return {arm, task, repeat}; }
   // Returns true if it counts in means: harness errors say nothing about a system.

@@ -265,7 +265,8 @@ class Asker {
             .turns = answer.turns,
             .sub_calls = answer.sub_calls,
             .ended = std::move(answer.ended),
-            .run = std::move(answer.run)};
+            .run = std::move(answer.run),
+            .at_limit = answer.at_limit || traffic.limit_met};
     Reconcile(traffic, &row);
     return row;
   }

@@ -151,8 +151,8 @@ int MoreTasksNeeded(const ArmComparison& found) {
   if (found.difference == 0) return -1;
   const double ratio = half_width / std::abs(found.difference);
   const double by_width = found.tasks * ratio * ratio;
-  const double by_windows =
-      found.windows == 0 ? 0 : 1.0 * found.tasks * kLeastWindows / found.windows;
+  // A missing window needs a question at least.
+  const double by_windows = found.tasks + std::max(0, kLeastWindows - found.windows);
   const double wanted = std::max({by_width, by_windows, 1.0 * kLeastTasks});
   if (wanted > 1e6) return -1;
   // Rounded, so that nobody takes it for an exact number.

@@ -98,6 +98,9 @@ TEST(StatisticsTest, HowManyMoreIsSaidInTens) {  // EVL-112
   EXPECT_EQ(MoreTasksNeeded(found), 150);  // 120 * (3 / 2)^2 = 270
   found.separated = true;
   EXPECT_EQ(MoreTasksNeeded(found), 0);
+  // One window has no interval: ten and more are needed, not ten times as many questions.
+  EXPECT_EQ(MoreTasksNeeded({.difference = 33, .low = 33, .high = 33, .tasks = 150, .windows = 1}),
+            10);
   EXPECT_EQ(MoreTasksNeeded({.difference = 0, .low = -1, .high = 1, .tasks = 9}), -1);
 }
 

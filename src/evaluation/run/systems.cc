@@ -7,6 +7,7 @@
 #include "base/files/file.h"
 #include "base/files/locations.h"
 #include "base/net/http_get.h"
+#include "base/process/process.h"
 #include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -26,7 +27,7 @@ constexpr std::array kSystems = std::to_array<SystemInfo>({
      ""},
     {"dossier", "this program: dossier, or dossier:FLAGS of `dossier ask`", Kind::kDossier, ""},
     {"rlms", "recursive engine in Python", Kind::kCommand, "rlms"},
-    {"dspy-deno", "dspy's RLM, its code in Deno", Kind::kCommand, "dspy"},
+    {"dspy-deno", "dspy's RLM, its code in Deno", Kind::kCommand, "dspy", "deno"},
     {"dspy-local", "dspy's RLM, its code in this Python", Kind::kCommand, "dspy"},
     {"droste", "recursive engine in Python, as a command", Kind::kCommand, "droste"},
     {"minrlm", "recursive engine in Python", Kind::kCommand, "minrlm"},
@@ -206,6 +207,12 @@ std::string Written(const std::string& path) {
   return text ? std::move(*text) : "";
 }
 
+// Returns the end of what a program complained of, from the start of a word.
+std::string LastWords(std::string_view err) {
+  const std::string_view all = TrimSpace(err), end = utf8::Suffix(all, 300);
+  return std::string(end.substr(end.size() < all.size() ? end.find_first_of(" \n") + 1 : 0));
+}
+
 // Any program, given by its words.
 class CommandSystem final : public System {
  public:
@@ -235,7 +242,10 @@ class CommandSystem final : public System {
     command.environment.emplace("OPENAI_API_KEY", "eval");
     command.environment.emplace("OPENAI_BASE_URL", asking.url);
     const auto end = RunCommand(command, cancel);
-    if (!end) return Ended(RowStatus::kHarnessError, end.error().message);
+    if (!end) {
+      return Ended(RowStatus::kHarnessError,
+                   end.error().message + (arm_.install.empty() ? "" : "; " + arm_.install));
+    }
     Answer answer = Judge(*end, Written(answer_file));
     if (const auto meta = ParseJson(Written(meta_file))) {
       answer.turns = FindInt(*meta, "turns");
@@ -251,8 +261,9 @@ class CommandSystem final : public System {
     Answer answer{.text = written.empty() ? end.out : std::move(written)};
     if (end.out_cut) answer.detail = "the answer is longer than 64 MiB; the rest was dropped";
     if (end.timed_out) answer.ended = "timeout";
+    answer.at_limit = end.timed_out;
     const bool said = !TrimSpace(answer.text).empty();
-    const std::string last = std::string(utf8::Suffix(TrimSpace(end.err), 300));
+    const std::string last = LastWords(end.err);
     if (end.timed_out) {
       answer.status = said ? RowStatus::kOk : RowStatus::kTimeout;
     } else if (end.signal != 0) {
@@ -305,6 +316,7 @@ class DossierSystem final : public System {
       if (const Json* events = journal ? Find(*journal, "events") : nullptr)
         answer.events = *events;
     }
+    answer.run.clear();  // its journal goes with its home
     return answer;
   }
 
@@ -312,7 +324,7 @@ class DossierSystem final : public System {
   static Answer Judge(const CommandEnd& end) {
     const auto value = ParseJson(end.out, 512);
     if (!value) {
-      const std::string last(utf8::Suffix(TrimSpace(end.err), 300));
+      const std::string last = LastWords(end.err);
       if (end.timed_out) return Ended(RowStatus::kTimeout, last);
       if (end.signal != 0) return Ended(RowStatus::kCrashed, last);
       return Ended(RowStatus::kError, fmt::format("exit code {}; {}", end.exit_code, last));
@@ -322,6 +334,8 @@ class DossierSystem final : public System {
                   .turns = FindInt(*value, "turns"),
                   .ended = TextAt(*value, "source"),
                   .run = TextAt(*value, "run")};
+    const Json* limits = Find(*value, "limits_hit");
+    answer.at_limit = limits != nullptr && limits->is_array() && !limits->get_array().empty();
     if (const Json* error = Find(*value, "error")) answer.detail = TextAt(*error, "message");
     if (const Json* calls = Find(*value, "calls"); calls != nullptr && answer.turns) {
       answer.sub_calls =
@@ -373,14 +387,14 @@ std::optional<Arm> PeerArm(std::string_view text) {
   if (info == nullptr || info->package.empty()) return std::nullopt;
   return Arm{.name = fmt::format("{}-{}", name, setting),
              .system = std::string(name),
-             .setting = std::string(setting),
-             .install = fmt::format("bench/eval_peers install {}", name)};
+             .setting = std::string(setting)};
 }
 
 Result<std::unique_ptr<System>> MakePeer(Arm arm, const SystemParts& parts) {
   const std::string python = fmt::format("{}/{}/bin/python", parts.peers_folder, arm.system);
-  if (!Exists(python)) {
-    return MakeError(ErrorCode::kUnavailable, "{} is not installed; {}", arm.system, arm.install);
+  if (const std::string missing = MissingOf(*FindSystem(arm.system), parts.peers_folder);
+      !missing.empty()) {
+    return MakeError(ErrorCode::kUnavailable, "{} is not installed; {}", arm.system, missing);
   }
   const std::string peers_file = parts.peers_folder + "/adapter.py";
   DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(peers_file, BuiltInAsset(kPeersAsset).value_or("")));
@@ -430,6 +444,15 @@ Result<Arm> ReadArm(const YamlEntry& entry, const std::string& path) {
 }  // namespace
 
 std::span<const SystemInfo> Systems() { return kSystems; }
+
+std::string MissingOf(const SystemInfo& info, const std::string& peers_folder) {
+  if (!info.package.empty() && !Exists(fmt::format("{}/{}/bin/python", peers_folder, info.name))) {
+    return fmt::format("bench/eval_peers install {}", info.name);
+  }
+  const std::string program(info.program);
+  if (program.empty() || FindProgram(program)) return "";
+  return fmt::format("it needs {}, which is not on this machine; install {}", program, program);
+}
 
 Result<Arm> ParseArm(std::string_view text, const std::map<std::string, Arm>& known) {
   if (const auto found = known.find(std::string(text)); found != known.end()) return found->second;

@@ -48,8 +48,12 @@ struct SystemInfo {
   std::string_view name, about;
   enum class Kind : std::uint8_t { kDirect, kDossier, kCommand, kSolver } kind;
   std::string_view package;  // package registry name of a peer; empty: none
+  std::string_view program = "";  // a program that it needs; empty: none
 };
 std::span<const SystemInfo> Systems();
+
+// Returns what a peer lacks here and how to install it; empty: nothing.
+std::string MissingOf(const SystemInfo& info, const std::string& peers_folder);
 
 // Parses "direct", "dossier:FLAGS", "droste-matched" or a name in `known` (arms.yml). Errors:
 // kConfig with the nearest names.
@@ -64,6 +68,7 @@ struct Answer {
   double seconds = 0;
   std::optional<std::int64_t> turns, sub_calls;
   std::string ended, run;
+  bool at_limit = false;  // the system says that a limit was met
   Json result, events;  // of `dossier`, if Asking::events is kYes: result object, journal
 };
 

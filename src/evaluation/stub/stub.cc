@@ -225,9 +225,11 @@ Result<StubTable> StubTable::Load(const std::string& path) {
   return Parse(lines, path);
 }
 
-Result<StubTable> StubTable::FromLabelled(const std::vector<std::string>& windows) {
+Result<StubTable> StubTable::FromSet(const TaskSet& set) {
   StubTable table;
-  for (const std::string& window : windows) {
+  for (const ContextFile& file : set.manifest.files) {
+    if (!file.path.starts_with("labelled/")) continue;
+    DOSSIER_ASSIGN_OR_RETURN(const std::string window, set.ReadContext(file));
     for (const std::string_view line : Split(window, '\n')) {
       const std::size_t label = line.rfind(kLabelMark);
       const std::size_t text = line.find(kTextMark);

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "evaluation/stub_label.h"
+#include "evaluation/task.h"
 #include "model/scripted/scripted.h"
 
 namespace dossier::evaluation {
@@ -34,8 +35,8 @@ struct StubTable {
   // JSONL of {"text", "label"}. Errors: kConfig with FILE:LINE; kNotFound.
   static Result<StubTable> Load(const std::string& path);
   static Result<StubTable> Parse(std::string_view lines, std::string_view name);
-  // Reads labelled windows: lines "… || Instance: TEXT || Label: LABEL".
-  static Result<StubTable> FromLabelled(const std::vector<std::string>& windows);
+  // Reads the labelled windows of a set: lines "… || Instance: TEXT || Label: LABEL".
+  static Result<StubTable> FromSet(const TaskSet& set);
 };
 
 // Shares, 0 to 1. No item has more than two faults, so an engine that asks again gets its label.

@@ -188,7 +188,7 @@ Result<Window> MakeWindow(const WindowSpec& spec, const TextPool& pool, const Li
   std::int64_t count = room <= 0 ? 0 : room * cost.lines / std::max<std::int64_t>(1, cost.tokens);
   const std::string path = fmt::format("{}/window/{}", spec.length, spec.number);
   while (count >= kFewestLines) {
-    Window window{.labels = pool.labels()};
+    Window window{.labels = pool.labels(), .length = spec.length};
     DOSSIER_ASSIGN_OR_RETURN(
         window.lines, DrawLines(count, pool, RandomStream::For(spec.family, spec.seed, path)));
     WriteTexts(spec, pool, counter, &window);

@@ -35,6 +35,7 @@ struct Window {
   std::vector<WindowLine> lines;    // in the order of the text
   std::string text, labelled;
   std::int64_t tokens = 0;  // of `text`
+  std::int64_t length = 0;  // the most tokens that were asked for
 };
 
 struct WindowSpec {

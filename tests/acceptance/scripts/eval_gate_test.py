@@ -44,6 +44,13 @@ class StubTest(StubCase):
             wrong = {task: row["answer"] for task, row in found.items() if row["official"] != 1}
             self.assertEqual(wrong, {}, share)
 
+    def test_an_answer_of_half_the_items_is_told(self):  # EVL-75
+        self.generate("--length", "8K", "--windows", "1", "--questions", "2")
+        url = self.stub("--plan", str(PLAN))
+        for calls, limited in (("4", {True}), ("100", {False})):
+            found = self.scores(url, "--arm", f"{RECURSIVE} --max-calls {calls}")
+            self.assertEqual({row["at_limit"] for row in found.values() if row["status"] == "ok"}, limited)
+
     def test_faults_change_no_answer(self):  # EVL-76, EVL-A12
         self.generate("--length", "8K", "--windows", "1", "--questions", "8")
         url = self.stub("--errors", "0.1", "--plan", str(PLAN), "--dropped", "0.1", "--foreign", "0.05", "--busy", "0.05",
@@ -72,15 +79,34 @@ class StubTest(StubCase):
 
     def test_bad_plans_are_told_apart(self):  # EVL-77
         self.generate("--length", "8K", "--windows", "1", "--questions", "3")
-        plans = {"hasty": ["FINAL(unknown)"], "prose": ["I would count the lines."],
-                 "raising": ["```repl\nraise ValueError('x')\n```", "FINAL(unknown)"]}
-        for name, turns in plans.items():
-            plan = self.write(f"{name}.yml", json.dumps({"mark": "map_llm(", "question": "Question: ([^\\n]*)",
-                                                         "turns": turns}))
-            found = self.scores(self.stub("--plan", plan), "--arm", RECURSIVE + " --max-iterations 4")
+        plans = sorted((ROOT / "bench/plans/bad").iterdir())
+        self.assertEqual([plan.stem for plan in plans], ["hasty", "prose", "raising"])
+        for plan in plans:
+            name = plan.stem
+            found = self.scores(self.stub("--plan", str(plan)), "--arm", RECURSIVE + " --max-iterations 4")
             for row in found.values():
                 self.assertLess(row["official"], 1, (name, row))
                 self.assertLessEqual(row["calls"], 9)
+
+    def test_questions_that_have_no_stub_answer_are_told(self):  # EVL-75
+        self.generate("--length", "4K", "--windows", "1", "--questions", "12")
+        rows = [json.loads(line) for line in (self.home / "set/tasks.jsonl").read_text().splitlines()]
+        lacking = sum(row["needs"] == "label" and "0.5" not in row.get("stub_gold", {}) for row in rows)
+        words = ("eval", "run", "set", "--arm", "floor", "--out", "o", *self.script(["x"]))
+        code, _, err = self.run_to_end(*words, "--stub-errors", "0.2")
+        self.assertEqual(code, 3, err)
+        self.assertIn("--stub-errors 0.2: set has answers for 0, 0.1, 0.5", err)
+        code, _, err = self.run_to_end(*words, "--stub-errors", "0.5")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(f"{lacking} of 12 questions have no one answer at --stub-errors 0.5" in err, lacking > 0, err)
+
+    def test_the_table_counts_what_is_lost_and_asked_twice(self):  # EVL-75, EVL-77
+        done = subprocess.run([sys.executable, str(ROOT / "bench/stub_table"), "--dossier", harness.DOSSIER, "--systems", "dossier",
+                               "--lengths", "4K", "--questions", "2", "--out", str(self.home / "t")], capture_output=True,
+                              text=True, check=False, env=self.env)
+        row = [cell.strip() for cell in done.stdout.splitlines()[-1].split("|")[1:-1]]
+        self.assertEqual(row[:7], ["4K", "0.1", "dossier", "2 of 2", "", "0", "0"], done.stdout + done.stderr)
+        self.assertGreater(int(row[7]), 3)
 
     def test_what_the_stub_says_of_a_prompt(self):  # EVL-76
         self.write("t.jsonl", '{"text":"The bus was late.","label":"travel"}\n{"text":"I like soup.","label":"food"}\n')
@@ -246,6 +272,18 @@ class GateTest(StubCase):
         code, out, err = self.gate("--base", self.program("same"), "--head", self.program("slow"), "--tier", "1")
         self.assertIn(code, (13, 15), err)
         self.assertRegex(out, r"(worse|unclear) +CPU  all suites  1\.[0-9]+ \[")
+        self.assertRegex(err, r"round 4: CPU 1\.[0-9]+ \[.*\], wall [0-9.]+\n")
+        self.assertRegex(err, r"all suites, wall  [0-9.]+ \[")
+
+    def test_the_time_of_tier_1_is_bounded(self):  # EVL-106
+        gates = json.loads((self.home / "gates.yml").read_text())
+        gates["limits"] = {"most_seconds": 0}
+        gates["speed"] = [{**gates["suites"][0], "name": "only/speed"}]
+        self.write("gates.yml", json.dumps(gates))
+        code, out, err = self.gate("--base", self.program("same"), "--tier", "1")
+        self.assertEqual(code, 13, err)
+        self.assertEqual([line.split()[:2] for line in out.splitlines()], [["unclear", "CPU"], ["unclear", "wall"]])
+        self.assertEqual(err.count("dossier: round "), 1)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,53 @@ class EvalSets(harness.Case):
         self.assertEqual(code, 4, err)
         self.assertIn(hashlib.sha256(window.read_bytes()).hexdigest(), err)
 
+    # EVL-S6: a question that is edited is not asked, whatever its gold.
+    def test_an_edited_question_is_not_asked(self):
+        self.generate("aggregate", "--length", "4K", "--windows", "1", "--questions", "4")
+        rows = self.home / "set/tasks.jsonl"
+        text = rows.read_text()
+        rows.write_text(text.replace("Which", "What", 1))
+        manifest = json.loads((self.home / "set/manifest.json").read_text())
+        for words in (("run", "set", "--arm", "floor", "--out", "o"), ("check", "set")):
+            code, _, err = self.run_to_end("eval", *words)
+            self.assertIn(code, (4, 15) if words[0] == "check" else (4,), err)
+            if code == 4:
+                self.assertIn(manifest["tasks_sha256"], err)
+                self.assertIn(hashlib.sha256(rows.read_bytes()).hexdigest(), err)
+        self.assertFalse((self.home / "o").exists())
+        rows.write_text(text)
+        code, _, err = self.run_to_end("eval", "run", "set", "--arm", "floor", "--out", "o", *self.script(["x"]))
+        self.assertEqual(code, 0, err)
+
+    # EVL-70, EVL-111: a report groups by the length that was asked for; the true count is in the manifest.
+    def test_one_group_a_length(self):
+        self.generate("aggregate", "pairs", "--length", "4K,6K", "--windows", "2", "--questions", "3")
+        tasks = [json.loads(line) for line in (self.home / "set/tasks.jsonl").read_text().splitlines()]
+        self.assertEqual({task["meta"]["context_len"] for task in tasks}, {4096, 6144})
+        code, _, err = self.run_to_end("eval", "run", "set", "--arm", "floor", "--out", "o", *self.script(["x"]))
+        self.assertEqual(code, 0, err)
+        groups = json.loads(self.run_to_end("eval", "report", "o", "--json")[1])["groups"]
+        self.assertEqual([group["value"] for group in groups if group["dimension"] == "length"], ["4K", "6K"])
+
+    # EVL-111: each family says which kinds of question it has; EVL-25: the mean over ruler's eleven tasks.
+    def test_groups_by_kind_of_question(self):
+        self.generate("code", "hops", "logs", "long", "ruler", "tables", "--length", "6000", "--windows", "1", "--questions", "11")
+        code, _, err = self.run_to_end("eval", "run", "set", "--arm", "oracle", "--out", "o", *self.script(["x"]))
+        self.assertEqual(code, 0, err)
+        groups = json.loads(self.run_to_end("eval", "report", "o", "--json")[1])["groups"]
+        kinds = {group["value"] for group in groups if group["dimension"] == "kind"}
+        self.assertLessEqual({"defines", "never called", "chain", "last", "count", "percentile", "gap", "sort", "merge", "sum"}, kinds)
+        ruler = [group for group in groups if group["dimension"] == "ruler task"]
+        self.assertEqual((len(ruler), {group["tasks"] for group in ruler}), (11, {1}))
+        mean, = [group for group in groups if group["value"] == "RULER-11"]
+        self.assertEqual((mean["dimension"], mean["tasks"], mean["score"]), ("mean", 11, [100]))
+
+    def test_fewer_questions_than_asked_for_are_told(self):
+        _, err = self.generate("needle", "--length", "2K", "--windows", "2", "--questions", "40")
+        self.assertIn("needle has not 40 questions a window: 78 fewer in 2 windows", err)
+        _, err = self.generate("aggregate", "--length", "4K", "--windows", "1", "--questions", "4", out="other")
+        self.assertNotIn("fewer", err)
+
     # EVL-S6
     def test_what_cannot_be_made(self):
         for words, code, said in (

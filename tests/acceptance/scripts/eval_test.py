@@ -103,6 +103,8 @@ class QuestionsTest(EvalCase):
             ('{"id":"a","question":"Q?","contexts":["a.txt"],"gold":"x","scorer":"fuzzy"}', 3, "no such scorer: fuzzy.*contains"),
             ('{"id":"a","question":"Q?","contexts":["a.txt"],"gold":"many","scorer":"number"}', 3,
              "q.jsonl:1"),
+            ('{"id":"a","question":"Q?","contexts":["a.txt"],"gold":"a(b","scorer":"regex"}', 3,
+             r"q.jsonl:1: the gold .a\(b. is no regular expression"),
             ('{"id":"a","qestion":"Q?","contexts":["a.txt"]}', 3, "no such field: qestion; did you mean"),
             ('{"id":"a","contexts":["a.txt"]}', 3, "a has no `question`"),
             ('{"id":"../a","question":"Q?","contexts":["a.txt"]}', 3, "the id ../a begins with a dot or holds a slash"),
@@ -127,6 +129,18 @@ class QuestionsTest(EvalCase):
         arms = {arm["name"]: arm for arm in json.loads(out)["arms"]}
         for name in ("rlms", "dspy-deno", "dspy-local", "droste", "minrlm", "recursive-llm"):
             self.assertIn(f"bench/eval_peers install {name}", arms[name]["install"])
+
+    def test_a_peer_without_a_program_that_it_needs_is_not_ready(self):  # EVL-62, EVL-A18, section 6
+        python = self.home / "cache/dossier/eval-peers/dspy-deno/bin/python"
+        python.parent.mkdir(parents=True)
+        python.write_text("")
+        self.env["PATH"] = str(self.home)
+        arms = {arm["name"]: arm for arm in json.loads(self.eval("arms", "--json")[1])["arms"]}
+        self.assertFalse(arms["dspy-deno"]["installed"])
+        self.assertIn("install deno", arms["dspy-deno"]["install"])
+        code, _, err = self.eval("run", self.questions(1), "--arm", "dspy-deno", *self.script(["x"]))
+        self.assertEqual(code, 12, err)
+        self.assertIn("it needs deno", err)
 
     def test_a_run_becomes_a_question(self):  # EVL-113
         self.write("a.txt", "The dog is Rex.\n")
@@ -743,6 +757,62 @@ class ReportTest(EvalCase):
         code, _, err = self.eval("compare", "o", "own", "drect")
         self.assertEqual(code, 3)
         self.assertIn("did you mean direct", err)
+
+    def test_an_arm_that_cannot_start_takes_nothing_from_the_others(self):  # EVL-68, EVL-70
+        self.write("arms.yml", json.dumps({
+            "right": {"system": "command", "argv": [PYTHON, self.write("right.py", "print('n0. n1.')")]},
+            "wrong": {"system": "command", "argv": [PYTHON, self.write("wrong.py", "print('no')")]},
+            "nowhere": {"system": "command", "argv": ["/no/such/program"], "install": "pip install it"}}))
+        words = [word for arm in ("right", "nowhere", "wrong") for word in ("--arm", arm)]
+        code, out, err = self.eval("run", self.questions(2), "--arms", "arms.yml", *words, "--out", "o", "--junit", "j.xml",
+                                   *self.script(["x"]))
+        self.assertEqual(code, 13, err)
+        self.assertIn("pip install it", err)
+        self.assertRegex(out, r"(?m)^right +wrong +\+100.0 ")
+        self.assertRegex(out, r"(?m)^right +nowhere +- .* nothing in common$")
+        # EVL-112: questions over the same files are one window, and no number of them is enough.
+        self.assertIn("too few to tell: about 100 more questions over 9 other sets of files; these are over 1", out)
+        # EVL-113: why it failed stands in the file.
+        texts = [one.text for one in xml.etree.ElementTree.parse(self.home / "j.xml").iter("failure")
+                 if one.get("message") == "harness_error"]
+        self.assertEqual(len(texts), 2)
+        self.assertIn("/no/such/program", texts[0])
+
+    def test_an_answer_at_a_limit_is_told(self):  # EVL-66
+        code = ("import json, sys, urllib.request as u\n"
+                "for i in range(5):\n"
+                "    try:\n"
+                "        u.urlopen(u.Request(sys.argv[3] + '/chat/completions', json.dumps({'model': sys.argv[4],"
+                "'messages': [{'role': 'user', 'content': 'number 0'}]}).encode()))\n"
+                "    except OSError: pass\n"
+                "print('n0.')\n")
+        code, out, err = self.ask_with(self.echo_server(), self.questions(1), "--arms", self.arm(code), "--arm", "own",
+                                       "--arm", "direct", "--out", "o", "--limit-calls", "3")
+        self.assertEqual(code, 0, err)
+        rows = self.by_arm("o")
+        self.assertEqual([(rows[arm]["status"], rows[arm]["at_limit"]) for arm in ("own", "direct")],
+                         [("ok", True), ("ok", False)])
+        self.assertRegex(out, r"(?m)^own .* none; 1 answered at a limit$")
+        self.assertIn("own q0: ok at a limit, score 1.00", err)
+        self.assertIn("1 answered at a limit", (self.home / "o/report.html").read_text())
+
+    def test_a_gap_of_the_tolerant_reading_is_shown_with_examples(self):  # EVL-53
+        self.write("n.txt", "word\n")
+        self.write("q.jsonl", "".join(json.dumps({"id": f"e{i}", "question": f"Q{i}", "contexts": ["n.txt"], "gold": "Rex",
+                                                  "scorer": "exact"}) + "\n" for i in range(12)))
+        code, out, err = self.eval("run", "q.jsonl", "--arm", "direct", "--out", "o",
+                                   *self.script([{"times": "always", "reply": "**Rex**."}]))
+        self.assertEqual(code, 0, err)
+        self.assertEqual(out.count("tolerant 1.00: \"**Rex**.\""), 10)
+
+    def test_groups_are_over_the_tasks_that_are_compared(self):  # EVL-68
+        server = self.echo_server()
+        self.ask_with(server, self.questions(6), "--arm", "direct", "--out", "a")
+        self.ask_with(server, "q.yml", "--arm", "direct-cut", "--out", "b", "--sample", "2")
+        report = json.loads(self.eval("report", "a", "b", "--json")[1])
+        self.assertEqual({group["tasks"] for group in report["groups"]}, {2})
+        self.eval("report", "a", "b", "--html", "p.html")
+        self.assertNotIn("-0.0", (self.home / "p.html").read_text())
 
     def test_one_window_has_no_interval(self):  # EVL-70
         server, arms = self.echo_server(), self.arm("print('n0.')")
