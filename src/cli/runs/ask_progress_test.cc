@@ -61,6 +61,8 @@ class TreeTest : public ::testing::Test {
   void Show(int columns, int rows = 24) {
     terminal_.columns = columns;
     terminal_.rows = rows;
+    view_.reset();  // it erases what it has drawn
+    out_.str("");
     view_ = MakeProgressView(ProgressStyle::kTree, terminal_, out_, /*redraw=*/Millis(3'600'000));
   }
   void Send(const store::Event& event) { view_->OnEvent(event); }
@@ -140,11 +142,9 @@ std::set<std::string> PartsOf(const std::string& line) {
 
 TEST_F(TreeTest, PartsThatDoNotFitAreLeftOutWhole) {  // REC-75
   const auto at = [this](int columns) {
-    out_.str("");
     Show(columns);
     Send(Of(0, "request.sent", {{"model", "large"}}));
     Send(Of(0, "reply.received", {{"input", 12432}, {"output", 169}, {"nano_usd", 1'250'000'000}}));
-    Send(Of(0, "block.started"));
     Send(Started(1, 0, "0.c1"));
     Send(Of(1, "request.sent", {}));
     Send(Of(1, "request.sent", {}));
@@ -164,7 +164,6 @@ TEST_F(TreeTest, PartsThatDoNotFitAreLeftOutWhole) {  // REC-75
 
 TEST_F(TreeTest, AFrameIsLowerThanTheWindow) {  // REC-75
   for (int rows = 1; rows <= 24; ++rows) {
-    out_.str("");
     Show(80, rows);
     for (int i = 1; i <= 40; ++i) Send(Started(i, 0, fmt::format("0.c{}", i)));
     const std::vector<std::string> screen = Now();
@@ -236,10 +235,10 @@ TEST(PlainTest, ALineATurnNamesTheChildThatItIsOf) {  // REC-75
   const auto view = MakeProgressView(ProgressStyle::kPlain, {}, out);
   view->OnEvent(Started(7, 0, "0.c2"));
   view->OnEvent(Of(7, "turn.started", {{"turn", 1}, {"turns", 30}}));
+  view->OnEvent(Of(7, "block.done", {{"output", ""}, {"refused", "The block was not run: x"}}));
   view->OnEvent(Of(7, "block.done", {{"output", JsonObject{{"text", "42\nand more"}}}}));
   view->OnEvent(
       Of(7, "call.finished", {{"status", "final"}, {"answer", JsonObject{{"text", "42"}}}}));
-  view->OnEvent(Of(7, "block.done", {{"output", ""}, {"refused", "The block was not run: x"}}));
   EXPECT_THAT(out.str(), HasSubstr("0.c2 turn 1/30: output: 42 …\n"));
   EXPECT_THAT(out.str(), HasSubstr("0.c2 turn 1/30: refused: The block was not run: x\n"));
   EXPECT_THAT(out.str(), HasSubstr("0.c2 final: 42\n"));

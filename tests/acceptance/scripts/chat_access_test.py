@@ -144,7 +144,8 @@ class Keys(chat_case.ChatCase):
                       ["config", "show", "--origin"], ["doctor"], ["context", "show", "talk"],
                       ["runs", "list"]):
             said += self.told(*words)
-        self.assertEqual(len(self.server.requests), 4, said)
+        # The last: `doctor` asks the named address which models it has.
+        self.assertEqual(len(self.server.requests), 5, said)
         self.assert_kept(said)
 
     def test_a_key_of_the_environment(self):  # CON-49 CON-A3 CON-D17
