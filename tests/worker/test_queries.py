@@ -55,7 +55,9 @@ class QueriesTest(WorkerTest):
 
     def test_a_zero_that_the_values_prove_and_results_that_are_something_are_not_told(self) -> None:
         self.right(
-            "select count(*) c from records where town = 'Oslo'", 
+            "select count(*) c from records where town = 'Oslo'",
+            "select count(*) c from records where length(town) = 4", "select count(*) c from records where 2 * id = 6",
+            "select count(*) c from records where strftime('%m', day) = '03'",
             "select count(*) c from records where lower(trim(city)) = 'oslo'",
             "select count(*) from records where id = 7", "select count(*) from records where id = '7'",
             "select town, count(*) n from records group by town order by n desc limit 1",

@@ -143,7 +143,8 @@ def anyhow(word: str) -> Callable[[str], re.Match[str] | None] | None:
     parts = re.findall(r"[^\W_]+", _folded(word))
     if not parts:
         return None
-    spelt = [r"\w?".join([*part, ""]) if len(part) > _LEAST_WORD and part.isalpha() else part for part in parts]
+    spelt = [r"\w?".join([*part, ""]) if len(part) > _LEAST_WORD and part.isalpha()
+             and not re.search(r"(.)\1\1", part) else part for part in parts]   # `aaaaaa` would take for ever
     joined = r"[\W_]*".join(spelt) if len(parts) > 1 else rf"{spelt[0]}|" + r"(?:-\s*)?".join(map(re.escape, parts[0]))
     found = re.compile(joined, re.IGNORECASE).search
     return lambda text: found(_folded(text))

@@ -69,7 +69,8 @@ class _Query:
             column = _column(found[2], made)
             place = found.span(5 if found[5] else 6 if found[6] else 7)
             values = tuple(self._value(*item.span()) for item in re.compile(_VALUE).finditer(self.masked, *place))
-            if None in values or len(made) > found[3].count(")"):
+            before = self.masked[:found.start()].rstrip()[-1:]   # of `a + b = 5`, of `length(a) = 4`
+            if None in values or len(made) != found[3].count(")") or before in "+-*/%|," and before:
                 continue
             if found[6] and re.fullmatch("%?[^%_]+%?", values[0]):
                 sign = {"%%": "in", "%": "end" if values[0][0] == "%" else "start"}.get("%" * values[0].count("%"), "==")

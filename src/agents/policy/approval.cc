@@ -36,22 +36,24 @@ bool IsBullet(std::string_view line) {
 }
 
 // Finds a line that refuses: a word of refusal stands first, behind markup or a label ("Verdict:"),
-// and a reason may follow. In capitals, words may follow directly; otherwise punctuation or the end
-// of the line must, so that "Rejected input is tested" is talk. Returns the word; "" if none.
+// and a reason may follow. Code and logs that a reviewer shows ("rejected = 0", `"status":
+// "rejected"`, "Rejected: 0 rows") are talk, and so is "Rejected input is tested". Returns the word,
+// in capitals if it was; "" if there is none.
 std::string RefusalIn(std::string_view line) {
   static const re2::RE2 kRefusal(
-      R"(^[^A-Za-z0-9]*(?:\d+[.)][^A-Za-z0-9]*)?(?:)"
-      R"((?:[A-Za-z][A-Za-z _]{0,30}[^A-Za-z0-9:]*:[^A-Za-z0-9]*)?)"
-      R"((?:(REJECTED|NEEDS[ _]CHANGES)\b|)"
-      R"(((?i:rejected|needs[ _-]changes|not[ _-]approved|changes[ _-]requested)))"
-      R"((?:[^A-Za-z0-9_]*$|\s*[^\sA-Za-z0-9_-]|\s+-)))"
-      R"(|(?i:verdict|decision|approval|approved?)[^A-Za-z0-9:]*:[^A-Za-z0-9]*)"
+      R"(^[^A-Za-z0-9"'`+=|(<{]*(?:\d+[.)][^A-Za-z0-9"'`]*)?(?:)"
+      R"((?:[A-Za-z][A-Za-z _]{0,30}[*_]*:[\s*_]*)?(REJECTED|NEEDS[ _]CHANGES))"
+      R"((?:[*_`"]*$|[*_`"]*[.:,;!](?:\s|$)|[*_]*\s+[^=|(<>&+\s]))"
+      R"(|(?:(?:(?i:my|final|overall)\s+)?(?i:verdict|decision|review|conclusion|result)[*_]*:[\s*_]*)?)"
+      R"((?i:(rejected|needs[ _-]changes|not[ _-]approved|changes[ _-]requested)))"
+      R"((?:[\s*_]*$|[*_]*[.,;!](?:\s|$)|[*_]*:\s+[^0n\s]|[*_]*\s+(?:-|\xE2\x80\x94)))"
+      R"(|(?i:verdict|decision|approval|approved?)[*_]*:[\s*_]*)"
       R"((?i:(reject|rejected|refused|denied)\b|(no|false)(?:[^A-Za-z0-9_]*$|\s*[.,;:!]|\s+-))))",
       re2::RE2::Latin1);
   std::string capitals, word, refused, no;
   re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), kRefusal, &capitals, &word,
                          &refused, &no);
-  return capitals + word + refused + no;
+  return capitals.empty() ? ToLowerAscii(word + refused + no) : capitals;
 }
 
 // The verdict words found in a reviewer's output, before they are weighed.
@@ -61,9 +63,9 @@ struct Signs {
   std::string bullets;  // of stdout
 
   void ReadRefusal(std::string_view line) {
-    const std::string word = ToLowerAscii(RefusalIn(line));
-    rejected |= word == "rejected";
-    needs_changes |= !word.empty() && word != "rejected";
+    const std::string word = RefusalIn(line);
+    rejected |= word == "REJECTED";  // ends the task; in other letters it asks for a further attempt
+    needs_changes |= !word.empty() && word != "REJECTED";
   }
   void ReadWord(std::string_view word, std::string_view token) {
     unbound |= word == "APPROVED";

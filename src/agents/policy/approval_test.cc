@@ -143,6 +143,9 @@ TEST(ReadVerdictTest, ARefusalWithAReasonBeatsTheToken) {  // FLT-110
   for (const char* talk : {"Rejected input is tested.", "It is not REJECTED by me.",
                            "No line needs changes.", "Approved: nothing is missing",
                            "Approved: no further changes are needed", "Verdict: no objections",
+                           "+    rejected |= word == x;", "rejected = 0", "rejected.push_back(row)",
+                           "Rejected: 0 rows", "- `rejected`: rows that fail", R"("status": "rejected",)",
+                           "REJECTED = 2", "Changes requested: none", "Needs changes: no",
                            R"({"approved": true, "needs_approval": false})"}) {
     EXPECT_EQ(ReadVerdict({.token = token, .exit_code = 0, .out = talk + ("\n" + token)}).kind,
               Kind::kApproved)

@@ -95,7 +95,14 @@ std::string CallLoop::UnreadDocument(std::string_view answer) {
   if (run_.request.context->bytes() > kMeasured) return {};
   const std::string& question = run_.request.question;
   const std::vector<TextDocument> documents = ContextTexts(run_, Documents::kAll);
-  std::string elsewhere = FromOtherDocument(answer, question, documents);
+  const auto met = [&](const TextDocument& document, std::string_view line) {
+    const auto has = [](std::string_view part) {
+      return [part](const std::string& text) { return text.find(part) != text.npos; };
+    };
+    return std::ranges::any_of(evidence_.whole_outputs(), has(line)) ||
+           std::ranges::any_of(evidence_.attempt_code(), has(document.name));
+  };
+  std::string elsewhere = FromOtherDocument(answer, question, documents, met);
   const bool small = run_.policy.checked == ModelPolicy::Checked::kEveryWord;
   if (!elsewhere.empty() || !small || !bench_) return elsewhere;
   const std::vector<std::string_view> said = WordsBesides(answer, question);

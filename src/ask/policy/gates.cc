@@ -493,7 +493,10 @@ std::string Gates::Ungrounded(std::string_view given, const GateSituation& situa
   }
   if (brief) {
     std::string reason = UnshownNames(answer, evidence, situation);
-    if (numbers_only && reason.empty()) reason = OnlyModelsSay(answer, situation);
+    // Told, but no doubt if it stands: it may be a judgement, in the model's own word.
+    if (numbers_only && reason.empty() && !Refused("grounding")) {
+      reason = OnlyModelsSay(answer, situation);
+    }
     if (numbers_only || !reason.empty()) return reason;
   }
   const Grounding grounding =
@@ -519,6 +522,8 @@ std::string Gates::ValueLeftOut(std::string_view /*answer*/, const GateSituation
     return fmt::format("{}{}", situation.unread, kComputeIt);
   }
   if (situation.left_out.empty()) return {};
+  // A question may name a value that it does not ask for ("other than Oslo"): large models are told.
+  if (context_.checked == ModelPolicy::Checked::kNumbers && Refused("left_out")) return {};
   return fmt::format(
       "The question names \"{}\", which is a value in the data, and the code does not use it.{}",
       situation.left_out, kComputeIt);

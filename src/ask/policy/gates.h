@@ -136,6 +136,7 @@ class Gates {
   bool DeniesWhatIsUnknown(std::string_view answer, const GateSituation& situation) const;
   std::string UnshownNames(std::string_view answer, std::span<const std::string> evidence,
                            const GateSituation& situation) const;
+  bool Refused(std::string_view gate) const { return refused_.contains(gate); }
   std::string OnlyModelsSay(std::string_view answer, const GateSituation& situation) const;
   std::string Ungrounded(std::string_view answer, const GateSituation& situation) const;
   std::string UnsureLabels(std::string_view answer, const GateSituation& situation) const;

@@ -437,13 +437,15 @@ TEST(GatesTest, AWordThatOnlySubcallsSayIsToldOnce) {  // FLT-36
   Gates gates(context);
   EXPECT_EQ(GateOf(gates.Check("the piano", situation)), "grounding");
   EXPECT_EQ(GateOf(gates.Check("the piano", situation)), "passed");
-  EXPECT_EQ(GateOf(gates.Doubt("the piano", situation)), "grounding");
+  EXPECT_EQ(GateOf(gates.Doubt("the piano", situation)), "passed");  // may be a judgement
+  EXPECT_EQ(GateOf(Gates(context).Doubt("the piano", situation)), "grounding");
+  const Gates fresh(context);
   for (const char* answer : {"clarinet", "a clarinettist", "carpentry", "violin", "yes", "No.",
                              "in the evening", "It is not known which one it could be."}) {
-    EXPECT_EQ(GateOf(gates.Doubt(answer, situation)), "passed") << answer;
+    EXPECT_EQ(GateOf(fresh.Doubt(answer, situation)), "passed") << answer;
   }
   situation.explained = true;
-  EXPECT_EQ(GateOf(gates.Doubt("the piano", situation)), "passed");
+  EXPECT_EQ(GateOf(fresh.Doubt("the piano", situation)), "passed");
 }
 
 TEST(EvidenceTest, WordsThatTheModelQuotesAreKeptIfTheyAreLongEnough) {  // FLT-36

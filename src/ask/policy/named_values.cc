@@ -170,9 +170,10 @@ std::vector<std::string> NamedValues::words() const {
   return words;
 }
 
-// True if the other values of the place express it, or nearly all rows of the constants have it.
-bool NamedValues::IsExpressed(const Value& value, const Hashes& constants) const {
+// True if other values of the place express it, or nearly all rows of the constants have it.
+bool NamedValues::IsExpressed(const Value& value, const Hashes& constants, Look look) const {
   double all = 0, covered = 0;  // lines; with the value or with a constant at its place
+  bool expressed = false;       // by a constant at its place
   std::uint64_t most = 0;       // constants on one line
   std::unordered_map<std::uint64_t, std::pair<double, double>>
       picked;  // by their number: lines, with
@@ -187,13 +188,15 @@ bool NamedValues::IsExpressed(const Value& value, const Hashes& constants) const
     });
     ++all;
     covered += with || beside ? 1 : 0;
+    expressed |= beside;
     most = std::max<std::uint64_t>(most, held.size());
     auto& [lines, with_value] = picked[held.size()];
     ++lines;
     with_value += with ? 1 : 0;
   });
   const auto& [lines, with_value] = picked[most];
-  return covered >= kNearlyAll * all || (most > 0 && with_value >= kNearlyAll * lines);
+  if (look == Look::kCells) expressed = covered >= kNearlyAll * all;
+  return expressed || (most > 0 && with_value >= kNearlyAll * lines);
 }
 
 bool NamesDocument(std::string_view question, std::string_view name) {
@@ -209,7 +212,7 @@ bool NamesDocument(std::string_view question, std::string_view name) {
 using Hashes = std::unordered_set<std::uint64_t>;
 
 std::string FromOtherDocument(std::string_view answer, std::string_view question,
-                              std::span<const TextDocument> documents) {
+                              std::span<const TextDocument> documents, const LineMet& met) {
   constexpr std::size_t kShortest = 4;  // bytes of a word, or of an answer without a number
   const std::string_view given = TrimSpace(answer);
   NumberReader numbers(given);
@@ -239,7 +242,7 @@ std::string FromOtherDocument(std::string_view answer, std::string_view question
     ForEachLine(std::span(&other.text, 1), [&](std::string_view line) {
       Hashes here = NameHashesOf(line);
       if (!found.empty() || !std::erase_if(here, [&](auto w) { return wanted.contains(w); })) return;
-      if (!stands(line)) return;
+      if (!stands(line) || !met(other, TrimSpace(line))) return;
       found = fmt::format("The question names {}, where this does not stand; it stands in {}: {}",
                           name, other.name, utf8::Prefix(TrimSpace(line), kMostQuoted));
     });
@@ -263,7 +266,7 @@ std::string NamedValues::LeftOut(std::span<const std::string> code,
   for (const Value& value : values_) {
     if (look == Look::kCells && value.place % 2 == 0) continue;
     if (said.contains(value.hash) || shown.contains(value.hash) || begins(value)) continue;
-    if (!IsExpressed(value, said)) return value.word;
+    if (!IsExpressed(value, said, look)) return value.word;
   }
   return {};
 }

@@ -12,6 +12,7 @@
 #define DOSSIER_ASK_POLICY_NAMED_VALUES_H_
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
@@ -27,10 +28,14 @@ namespace dossier::ask {
 // `server/config.go` name "server/config.go". A name without punctuation may be a plain word.
 bool NamesDocument(std::string_view question, std::string_view name);
 
+// Returns true if the run met a line of a document: an output shows it, or code names the document.
+using LineMet = std::function<bool(const TextDocument& document, std::string_view line)>;
+
 // Returns a sentence if the first number of the answer, or all of it, stands in a line of another
-// document than the question names, beside a word of the question, and no named one has the two.
+// document than the question names, beside a word of the question, no named one
+// has the two, and the run met that line: what code computes may equal any number.
 std::string FromOtherDocument(std::string_view answer, std::string_view question,
-                              std::span<const TextDocument> documents);
+                              std::span<const TextDocument> documents, const LineMet& met);
 
 class NamedValues {
  public:
@@ -42,8 +47,9 @@ class NamedValues {
 
   // Returns the first value of the question that `code` ignores; empty if there is none. A value is
   // not ignored if it is in a text constant of the code or in one of `seen` (outputs, the answer),
-  // if the code expresses it by all other values of the same place ("open" for "not shipped"), or if
-  // nearly all rows that the code's other constants select have it. kCells: only whole cells.
+  // if the code expresses it by another value of the same place ("open" for "not shipped"), or if
+  // nearly all rows that the code's other constants select have it. kCells: only whole
+  // cells, and all other values of the place are needed to express one.
   enum class Look { kEverywhere, kCells };
   std::string LeftOut(std::span<const std::string> code, std::span<const std::string> seen,
                       Look look = Look::kEverywhere) const;
@@ -57,7 +63,7 @@ class NamedValues {
     std::uint64_t hash = 0;
     std::uint64_t place = 0;  // position in its rows; odd: of a whole cell
   };
-  bool IsExpressed(const Value& value, const Hashes& constants) const;
+  bool IsExpressed(const Value& value, const Hashes& constants, Look look) const;
 
   std::vector<std::string_view> texts_;
   std::vector<Value> values_;  // by word

@@ -28,6 +28,11 @@ std::string LeftOut(std::string_view text, std::string_view question, const std:
   return NamedValues({text}, {}, question).LeftOut({{code}}, seen);
 }
 
+std::string CellLeftOut(std::string_view text, std::string_view question, const std::string& code,
+                        const std::vector<std::string>& seen = {}) {
+  return NamedValues({text}, {}, question).LeftOut({{code}}, seen, NamedValues::Look::kCells);
+}
+
 TEST(NamedValuesTest, AWordAtTheSamePlaceOfItsRowsIsAValue) {  // FLT-36
   const std::string log =
       Repeated({"06:00 [warn] billing: timeout after 3 s", "06:01 [warn] search: timeout after 4 s",
@@ -121,18 +126,18 @@ TEST(NamedValuesTest, AnotherValueOfThePlaceAloneDoesNotSayIt) {  // FLT-36
                                      R"({"id": 3, "city": "Kyiv"})"},
                                     20);
   constexpr std::string_view kQuestion = "How many customers are from Oslo?";
-  EXPECT_EQ(LeftOut(rows, kQuestion, "sum(r['city'] == 'Rome' for r in records)"), "Oslo");
-  EXPECT_EQ(LeftOut(rows, kQuestion, "len(records)"), "Oslo");
+  EXPECT_EQ(CellLeftOut(rows, kQuestion, "sum(r['city'] == 'Rome' for r in records)"), "Oslo");
+  EXPECT_EQ(CellLeftOut(rows, kQuestion, "len(records)"), "Oslo");
   for (const char* code :
        {"sum(r['city'] == 'Oslo' for r in records)", "sql(\"… where city = 'oslo'\")",
         "sum(r['city'] not in ('Rome', 'Kyiv') for r in records)",
         "sum(r['city'].startswith('Osl') for r in records)",
         "c = 'OSLO'; sum(r['city'].upper() == c for r in records)"}) {
-    EXPECT_EQ(LeftOut(rows, kQuestion, code), "") << code;
+    EXPECT_EQ(CellLeftOut(rows, kQuestion, code), "") << code;
   }
-  EXPECT_EQ(LeftOut(rows, kQuestion, "Counter(r['city'] for r in records)", {"Oslo 20, Rome 20"}),
+  EXPECT_EQ(CellLeftOut(rows, kQuestion, "Counter(r['city'] for r in records)", {"Oslo 20, Rome 20"}),
             "");
-  EXPECT_EQ(LeftOut(rows, "How many customers are there?", "len(records)"), "");
+  EXPECT_EQ(CellLeftOut(rows, "How many customers are there?", "len(records)"), "");
 }
 
 TEST(NamedValuesTest, OfLargeModelsOnlyWholeCellsAreAskedFor) {  // FLT-36
@@ -154,8 +159,11 @@ TEST(NamedValuesTest, AValueOfAnotherDocumentIsNotThatOfTheNamedOne) {  // FLT-3
       {"a_conf.py", "# service a\nTIMEOUT = 31\nNAME = 'alpha host'\nPORT = 8080\n", {}},
       {"b_conf.py", "# service b\nRETRIES = 4\nfrom a_conf import PORT\nSIZE = 12 * 1024\n", {}}};
   const auto why = [&](std::string_view answer, std::string_view question) {
-    return FromOtherDocument(answer, question, files);
+    return FromOtherDocument(answer, question, files, [](const auto&, auto) { return true; });
   };
+  EXPECT_EQ(FromOtherDocument("31", "What is TIMEOUT in b_conf.py?", files,
+                              [](const auto&, std::string_view line) { return line != "TIMEOUT = 31"; }),
+            "");  // computed: nobody has seen that line
   EXPECT_EQ(why("31", "What is TIMEOUT in b_conf.py?"),
             "The question names b_conf.py, where this does not stand; it stands in a_conf.py: "
             "TIMEOUT = 31");

@@ -234,7 +234,8 @@ void Subcalls::SendPrepared(Prepared prepared, const Settings& settings, const S
         .schema = settings.schema ? &settings.schema->json() : nullptr,
         .media = std::move(prepared.media),
         .permit = permit,
-        .kept = settings.kept},
+        .kept = settings.kept,
+        .fits = settings.schema},
        cancel,
        [this, to = settings.to, prompt = std::move(prompt), before = std::move(before),
         slices = std::move(prepared.slices), texts = std::move(prepared.texts),
@@ -303,7 +304,8 @@ Subcalls::Done Subcalls::FitOnce(const Settings& settings, const Prepared& prepa
           .to = settings.to,
           .schema = &settings.schema->json(),
           .media = media,
-          .kept = settings.kept},
+          .kept = settings.kept,
+          .fits = settings.schema},
          cancel, [this, settings, done](Result<model::Reply> mended) {
            if (mended) {
              mended->text = StripThinking(mended->text).text;
@@ -424,12 +426,14 @@ void Subcalls::Send(Outgoing out, const CancelToken& cancel, Done done) {
     if (system.empty()) return run_.log.Add("request.sent", std::move(sent));
     run_.log.AddSent(std::move(sent), "system", {.system = system});
   };
+  // A model that draws its words may do better the next time.
+  const bool drawn = out.kept == SubcallCache::Which::kAny;
   auto finish = [this, id, purpose, key, hash, waits, leaves, permit = out.permit,
-                 done = std::move(done)](Result<model::Reply> result) {
+                 fits = drawn ? out.fits : std::nullopt, done = std::move(done)](Result<model::Reply> result) {
     if (result) leaves();  // for a gate that already knows the reply
     if (permit) permit->Ended();
     LogResult(id, purpose, hash, result, std::move(*waits).value_or(JsonObject{}));
-    if (result && key) cache_.Keep(*key, *result);
+    if (result && key && (!fits || FittedText(*result, *fits))) cache_.Keep(*key, *result);
     done(std::move(result));
     std::lock_guard lock(mutex_);
     --in_flight_;

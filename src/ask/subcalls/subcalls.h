@@ -93,6 +93,7 @@ class Subcalls {
     JsonArray media;  // images in the prompt, for the journal: [{"name", "sha256"}]
     SpendPermit permit;
     SubcallCache::Which kept = SubcallCache::Which::kRepeatable;
+    std::optional<model::JsonSchema> fits;  // what a reply must fit to be kept; none: any
   };
   // Sends an assembled prompt. `done` runs once, in another thread, or before Send returns if the
   // reply is already known.

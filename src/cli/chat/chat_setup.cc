@@ -103,7 +103,8 @@ Json WithoutTexts(Json schema) {
   }
   for (auto& [key, value] : *map) {
     const bool data = key == "enum" || key == "const" || key == "default";
-    if (!data) value = WithoutTexts(std::move(value));
+    // An argument of that name is a schema.
+    if (!data || value.is_object()) value = WithoutTexts(std::move(value));
   }
   return schema;
 }

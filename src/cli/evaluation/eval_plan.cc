@@ -43,7 +43,10 @@ Status UseStubGold(const std::string& share, std::ostream& err, AskedSet* set) {
   for (const AskedTask& asked : set->tasks) {
     for (const auto& [name, gold] : asked.task.stub_gold) shares.emplace(name);
   }
-  if (!shares.contains(share)) {
+  const bool asks_labels = std::ranges::any_of(set->tasks, [](const AskedTask& asked) {
+    return asked.task.needs != evaluation::Needs::kStructure;
+  });
+  if (asks_labels && !shares.contains(share)) {
     const std::vector<std::string> known(shares.begin(), shares.end());
     return MakeError(ErrorCode::kConfig, "--stub-errors {}: {} has answers for {}", share,
                      set->name, Join(known, ", "));

@@ -164,9 +164,8 @@ TEST_F(SandboxCommandTest, SandboxTestTriesEveryKindOfJail) {  // FLT-91
     const std::string name = fmt::format("{}, as {}, folder of {}", TextAt(jail, "kind"),
                                          TextAt(jail, "as"), TextAt(jail, "folder_of"));
     EXPECT_TRUE(jail.at("worked").as_array().empty()) << name << jail;
-    if (const auto why = FindString(jail, "not_run")) {  // strict refuses what it cannot protect
+    if (Find(jail, "not_run")) {  // strict refuses what it cannot protect without them
       EXPECT_EQ(TextAt(jail, "layers"), "no namespaces") << name << jail;
-      EXPECT_THAT(*why, HasSubstr("namespaces is required and not applied")) << name;
       continue;
     }
     tried.insert(name);

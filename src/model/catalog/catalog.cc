@@ -254,10 +254,10 @@ class Chooser {
     }
     const std::size_t slash = name.find('/');  // PROVIDER/NAME, as proxies call them
     const std::string_view whole = name;
-    const Entry* entry =
-        slash == name.npos
-            ? FindEntry(catalog_.entries(), "", name)
-            : FindEntry(catalog_.entries(), whole.substr(0, slash), whole.substr(slash + 1));
+    const Entry* entry = FindEntry(catalog_.entries(), "", name);
+    if (!entry && slash != name.npos) {
+      entry = FindEntry(catalog_.entries(), whole.substr(0, slash), whole.substr(slash + 1));
+    }
     if (entry && SpeaksOpenAi(entry->provider)) return *entry;
     const Provider* family = catalog_.ProviderByFamily(name);
     if (family && SpeaksOpenAi(family->name)) return catalog_.EntryOf(family->name, name);

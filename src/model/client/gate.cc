@@ -179,7 +179,10 @@ LedgerRequest Core::Wanted(const Job& job) const {
   if (!limits.tokens && !limits.nano_usd) return wanted;
   if (options_.price) wanted.price = options_.price(*job.request);
   wanted.input = size_.MostInput(job.prompt);
-  wanted.closing_prompt = size_.MostInput(job.ledger->closing_prompt());
+  // The root closes: what another model's server counts says nothing of that.
+  if (job.request->purpose == Purpose::kRoot) {
+    wanted.closing_prompt = size_.MostInput(job.ledger->closing_prompt());
+  }
   const auto longest = longest_reply_.find(job.request->purpose);
   wanted.output = size_.MostOutput(WantedCap(job));
   wanted.least_output = size_.MostOutput(kLeastOutput);

@@ -1,5 +1,7 @@
 #include "research/tree/run_log.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -32,16 +34,23 @@ bool IsBody(const Json& value) {
   return IsSha256Hex(FindString(value, "sha256").value_or(""));
 }
 
-// A missing body stays as it is: whoever reads the text then reports the fault. Long texts are
-// their owner's alone; somebody else who looks at the run does without them.
-void PutTextsBack(Json& value, store::Journal& journal) {
+// Long texts are their owner's alone: somebody else who looks at the run does without them.
+enum class Reader { kWriter, kOnlooker };
+
+Reader ReaderOf(const std::string& folder) {
+  return access(folder.c_str(), W_OK) == 0 ? Reader::kWriter : Reader::kOnlooker;
+}
+
+// A missing body stays as it is: whoever reads the text then reports the fault.
+void PutTextsBack(Json& value, store::Journal& journal, Reader reader) {
   if (IsBody(value)) {
     auto text = journal.ReadBody(value);
-    if (text || text.error().code == ErrorCode::kPermission) value = text.value_or("");
+    const bool not_ours = !text && text.error().code == ErrorCode::kPermission;
+    if (text || (not_ours && reader == Reader::kOnlooker)) value = text.value_or("");
   } else if (auto* object = value.if_object()) {
-    for (auto&& member : *object) PutTextsBack(member.value(), journal);
+    for (auto&& member : *object) PutTextsBack(member.value(), journal, reader);
   } else if (auto* array = value.if_array()) {
-    for (Json& element : *array) PutTextsBack(element, journal);
+    for (Json& element : *array) PutTextsBack(element, journal, reader);
   }
 }
 
@@ -196,7 +205,7 @@ Result<std::optional<store::Event>> ResearchLog::Recorded(std::string_view type,
   if (!number) return std::optional<store::Event>();
   DOSSIER_ASSIGN_OR_RETURN(store::Event event, EventAt(*number, type));
   Json data(std::move(event.data));
-  PutTextsBack(data, *journal_);
+  PutTextsBack(data, *journal_, ReaderOf(folder_));
   event.data = std::move(data.get_object());
   return std::optional(std::move(event));
 }
@@ -246,7 +255,7 @@ Status ResearchLog::ForEach(const store::Journal::SeeEvent& see) const {
 
 JsonObject ResearchLog::Whole(const JsonObject& data) const {
   Json value(data);
-  PutTextsBack(value, *journal_);
+  PutTextsBack(value, *journal_, ReaderOf(folder_));
   return std::move(value.get_object());
 }
 

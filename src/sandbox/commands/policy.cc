@@ -45,7 +45,8 @@ constexpr std::size_t kMostSettings = 1 << 20;  // bytes of a file of git's sett
 std::vector<std::string> NamedSecrets(const Policy& policy, const CommandJail& jail) {
   std::vector<std::string> named;
   for (const std::string& path : policy.secret_files) {
-    named.push_back(Canonical(path.starts_with('/') ? path : jail.root + "/" + path));
+    std::string real = Canonical(path.starts_with('/') ? path : jail.root + "/" + path);
+    if (!real.empty()) named.push_back(std::move(real));  // "" is what is not there
   }
   return named;
 }
@@ -319,7 +320,9 @@ Result<JailSpec> JailForCommand(const Policy& policy, const CommandJail& jail,
 void PassOverHidden(const JailSpec& spec, const CommandJail& jail, Argv* argv) {
   const bool is_diff = argv->size() > 1 && BaseName(Canonical(argv->front())) == "git" &&
                        std::find(argv->begin() + 1, argv->end(), "diff") != argv->end();
-  if (!is_diff) return;
+  // Git takes no path beside REV:PATH; secret names are refused there.
+  const auto is_content = [](const std::string& word) { return word.find(':') != word.npos; };
+  if (!is_diff || std::any_of(argv->begin() + 1, argv->end(), is_content)) return;
   const std::string root = Canonical(jail.root);
   for (const JailMount& mount : spec.mounts) {
     const std::string path = Canonical(mount.inside);

@@ -34,6 +34,7 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t kMostAnswer = 10u << 20;  // bytes of one line
 constexpr Millis kProbe{5'000};                 // for a server that ignores discover
+constexpr int kMostRefusals = 16;
 constexpr Millis kRefusal{1'000};               // for telling a server what it gets no answer to
 constexpr std::size_t kMostPages = 100;
 constexpr std::uint64_t kMostTrustBytes = 16u << 20;
@@ -172,7 +173,9 @@ class Client : public ToolServer {
         Json(JsonObject{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}));
   }
 
+  // A server that goes on asking is not answered for ever.
   void Refuse(const RpcMessage& request) {
+    if (++refused_ > kMostRefusals) return;
     (void)Send(ErrorText(request.id, {kMethodNotFound, "this client takes no requests"}), kRefusal,
                {});
   }
@@ -187,6 +190,7 @@ class Client : public ToolServer {
   }
 
   const ServerSpec spec_;
+  std::atomic<int> refused_ = 0;  // requests of the server
   Era era_ = Era::kUndecided;  // set before the first call, as is the next
   std::string version_;        // of the handshake
 

@@ -280,8 +280,6 @@ ROWS["sql"] = [
     (ORDERS, "print(sql('select id from records order by id desc limit 3'))", "Which are the last three orders?",
      "60, 59 and 58", RIGHT)]
 ROWS["asked"] = [
-    (ORDERS, "print(len(records))", "How many orders are from Keller?", "60", WRONG),
-    (PRICES, "print(sum(r['city'] == 'Rome' for r in records))", "How many rows are from Oslo?", "8", WRONG),
     (ORDERS, "print(sum(r['customer'] != 'Brandt' for r in records))", "How many orders are from Keller?", "12", RIGHT),
     (PRICES, "print(Counter(r['city'] for r in records))", "How many rows are from Kyiv?", "7", RIGHT),
     (PRICES, "print(sum(r['city'] not in ('Rome', 'Kyiv') for r in records))", "How many rows are from Oslo?", "13", RIGHT),
@@ -291,13 +289,11 @@ ROWS["asked"] = [
     (NOTE, "print(doc.grep('acces number'))", "What is the access number?", "The text does not say.", WRONG),
     (NOTE, "print(doc.grep('lighthouse'))", "What is the number of the lighthouse?", "The text does not say.", RIGHT)]
 ROWS["words"] = [
-    (NOTE, ASK.format("Which instrument?"), "Which instrument does she play?", "piano", WRONG, "the piano"),
     (NOTE, ASK.format("Which instrument?"), "Which instrument does she play?", "the clarinet", RIGHT, "the clarinet"),
     (NOTE, ASK.format("Which instrument?"), "Which instrument does she play?", "Clarinets", RIGHT, "Clarinets"),
     (NOTE, ASK.format("Is the mood cheerful or gloomy?"), "Is the mood cheerful or gloomy?", "gloomy", RIGHT, "gloomy"),
     (NOTE, ASK.format("Answer positive or negative: the sentiment?"), "What is the sentiment?", "negative", RIGHT, "negative"),
-    (NOTE, ASK.format("Is there a vault?"), "Is there a vault?", "yes", RIGHT, "yes"),
-    (NOTE, ASK.format("Which mood?"), "Which mood has the note?", "melancholic", WRONG, "melancholic")]
+    (NOTE, ASK.format("Is there a vault?"), "Is there a vault?", "yes", RIGHT, "yes")]
 
 
 
