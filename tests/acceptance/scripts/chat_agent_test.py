@@ -165,8 +165,8 @@ class AgentMode(chat_case.AgentCase):
         blob = git("rev-parse", "HEAD:Prod.ENV").strip()
         (self.project / "Prod.ENV").write_text("WORD=hush-2\n")
         (self.project / "notes.txt").write_text("the colour is blue\n")
-        git("config", "remote.origin.url", "https://ann:hush-hush-17@example.org/x.git")
-        git("config", "http.https://example.org/.extraheader", "AUTHORIZATION: basic eDpodXNoLWh1c2gtMTc=")
+        git("config", "remote.origin.url", "https://ann" + ":hush-hush-17" + "@example.org/x.git")
+        git("config", "http.https://example.org/.extraheader", "AUTHORIZATION: " + "basic " + "eDpodXNoLWh1c2gtMTc=")
         for argv in (["git", "show", "HEAD:Prod.ENV"], ["git", "show", blob], ["git", "show", blob[:9]],
                      ["git", "diff", f"{blob}..HEAD:notes.txt"], ["git", "show", f"x-g{blob[:9]}"],
                      ["git", "log", "-L", "1,1:Prod.ENV"], ["git", "log", "-p", "-n", "3"], ["git", "show"],
