@@ -75,7 +75,12 @@ class Client : public ToolServer {
       const Json* tools = Find(result, "tools");
       if (!tools || !tools->is_array()) return Broken("its list of tools is none");
       for (const Json& tool : tools->get_array()) {
-        if (!tool.is_object() || TextAt(tool, "name").empty()) return Broken("a tool has no name");
+        const std::string name = tool.is_object() ? TextAt(tool, "name") : "";
+        if (name.empty()) return Broken("a tool has no name");
+        // A person is to trust the list that is shown: no name writes a line of its own.
+        if (name != utf8::CleanForTerminal(name) || name.find_first_of("\n\t") != name.npos) {
+          return Broken("the name of a tool has control characters");
+        }
         all.push_back(tool);
       }
       const std::string next = TextAt(result, "nextCursor");
