@@ -5,6 +5,7 @@
 
 #include "app/load_config.h"
 #include "app/memory_setup.h"
+#include "app/section_makers.h"
 #include "app/spending_window.h"
 #include "ask/reply/requirement.h"
 #include "base/random.h"
@@ -114,6 +115,13 @@ Result<PreparedAsk> PrepareAsk(Workspace& workspace, const AskWish& wish, AskPla
   out.options.sub = model->sub;
   out.options.pool_options = server.pool;
   DOSSIER_ASSIGN_OR_RETURN(out.options.folders, app::UserAssetFolders(""));
+  out.options.makers = app::SectionMakersFor(
+      {.config = [config]() -> Result<config::Config> { return *config; },
+       .agents = [config] { return app::LoadAgents(*config, ".", app::UseIfApproved); },
+       .done_tasks = {},
+       .warn = {},
+       .cancel = cancel,
+       .now = {}});
   DOSSIER_ASSIGN_OR_RETURN(out.options.replies,
                            store::Memo::Open(place.folder, out.options.journal->content()));
   if (place.memory == AskPlace::Memory::kOff) return out;

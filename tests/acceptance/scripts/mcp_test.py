@@ -8,6 +8,7 @@ import hashlib
 import http.client
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -272,6 +273,20 @@ class Wire(McpCase):
         refused = pipe.call("ask", context=context, question="And then?")
         self.assertTrue(refused["isError"])
         self.assertIn("calls", refused["content"][0]["text"])
+
+    def test_a_section_of_the_users_layout_is_filled_as_in_the_command(self):  # HSE-21
+        layouts = self.home / "config/dossier/layouts"
+        layouts.mkdir(parents=True)
+        own = (pathlib.Path(__file__).parents[3] / "layouts/recursion.direct.yaml").read_text()
+        first = own.index("  - {name: content")
+        (layouts / "recursion.direct.yaml").write_text(
+            own[:first] + "  - {name: mine, zone: stable, role: user, source: environment}\n" + own[first:])
+        pipe = self.server(replies=["an answer"])
+        pipe.initialize()
+        answered = pipe.call("ask", context=self.open_file(pipe), question="What failed?")
+        self.assertNotIn("isError", answered, answered)
+        sent = [event["data"] for event in self.events(self.runs()[0]["run"]) if event["type"] == "request.sent"]
+        self.assertIn("tools: ", str(sent))
 
     def test_an_estimate_needs_no_price_and_an_ask_does(self):  # SRV-25, FLT-8
         self.server().process.kill()  # it made the root
