@@ -1,16 +1,48 @@
-"""memory_search, memory_get and memory_write: what earlier runs left, and what this one leaves.
+"""What the host keeps outside of the prompt: `history`, the messages of the conversation that no longer
+stand there, and memory_search, memory_get and memory_write, what earlier runs left and what this one leaves.
 
     for hit in memory_search("linker error", k=5):
         print(hit["id"], hit["text"])
     memory_write("The cluster wants icpx", tags=["build"])
 
-They exist only in a run that was given a memory store.
+A message is asked for when code names it. Those that are there never change, new ones come behind. The
+functions of memory exist only in a run that was given a memory store.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from dossier_bridge import ask
+from dossier_bridge import ask, blob, number
+
+
+class History(Sequence):
+    """A read-only list of texts, each opened by a line such as `[output of turn 3]`."""
+
+    __slots__ = ("_texts",)
+
+    def __init__(self) -> None:
+        self._texts: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return number(ask("history", {})[0], "count")
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self._text(place) for place in range(*index.indices(len(self)))]
+        count = len(self)
+        place = index.__index__()
+        if not -count <= place < count:
+            raise IndexError(f"history holds {count} messages; there is no history[{place}]")
+        return self._text(place % count)
+
+    def __repr__(self) -> str:
+        return f"<history: {len(self)} messages that are no longer in the conversation>"
+
+    def _text(self, place: int) -> str:
+        if place not in self._texts:
+            value, raw = ask("history", {"at": place})
+            self._texts[place] = blob(value["text"], raw)
+        return self._texts[place]
 
 
 def make_memory() -> dict[str, Callable[..., Any]]:

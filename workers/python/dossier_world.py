@@ -24,10 +24,9 @@ from dossier_code import Parsed
 from dossier_contexts import Contexts
 from dossier_doc import Chunks, Doc
 from dossier_extract import Extractor, make_reduce
-from dossier_history import History
 from dossier_labels import make_map
 from dossier_loader import seed_random
-from dossier_memory import make_memory
+from dossier_memory import History, make_memory
 from dossier_out import make_out
 from dossier_records import Records, Tables
 from dossier_show import is_variable, list_variables, variable_names
