@@ -37,7 +37,7 @@ Status CheckExclusions(const ChatArguments& arguments) {
     bool first, second;
     std::string_view names[2];
   };
-  const bool schema = !arguments.schema.text.empty() || !arguments.schema.file.empty();
+  const bool schema = arguments.schema.text || !arguments.schema.file.empty();
   const bool named = arguments.conversation.has_value();
   const Pair pairs[] = {
       {arguments.raw.value_or(false), schema, {"--raw", "a JSON schema"}},
@@ -48,7 +48,7 @@ Status CheckExclusions(const ChatArguments& arguments) {
       {named, arguments.last, {"--conversation", "--continue"}},
       {arguments.json, arguments.jsonl, {"--json", "--jsonl"}},
       {arguments.compact, arguments.no_compact, {"--compact", "--no-compact"}},
-      {!arguments.schema.text.empty(),
+      {arguments.schema.text.has_value(),
        !arguments.schema.file.empty(),
        {"--json-schema", "--json-schema-file"}},
       {arguments.system.has_value(), !arguments.system_file.empty(), {"--system", "--system-file"}},

@@ -390,7 +390,7 @@ class Asking {
     if (wants("batch-complete")) out.push_back(ask::RequireWholeBatches());
     if (wants("computed-numbers")) out.push_back(ask::RequireComputedNumbers(question));
     const SchemaFlags& flags = arguments_.schema;
-    if (!flags.text.empty() || !flags.file.empty()) {
+    if (flags.text || !flags.file.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(const auto found, ChooseSchema(flags, config_, flags_, cancel_));
       for (const std::string& warning : found->warnings) Say("warning: " + warning);
       out.push_back(ask::RequireSchema(found->schema));

@@ -201,7 +201,7 @@ void DeclareAskFlags(Flags& flags, AskArguments& to) {
 }
 
 Status CheckAskArguments(const AskArguments& arguments) {
-  if (!arguments.schema.text.empty() && !arguments.schema.file.empty()) {
+  if (arguments.schema.text && !arguments.schema.file.empty()) {
     return MakeError(ErrorCode::kUsage, "--json-schema and --json-schema-file exclude each other");
   }
   DOSSIER_ASSIGN_OR_RETURN(const sandbox::Dialect dialect,

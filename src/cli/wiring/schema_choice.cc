@@ -30,7 +30,7 @@ Result<std::optional<model::FoundSchema>> ChooseSchema(const SchemaFlags& flags,
                                                        const config::Config& config,
                                                        const GlobalFlags& global,
                                                        const CancelToken& cancel) {
-  if (!flags.text.empty()) return model::SchemaOfText(flags.text, "--json-schema");
+  if (flags.text) return model::SchemaOfText(*flags.text, "--json-schema");
   std::string place = flags.file;
   if (place.empty() && config.json_schema) {
     DOSSIER_ASSIGN_OR_RETURN(model::JsonSchema schema,

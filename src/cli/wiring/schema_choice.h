@@ -21,7 +21,7 @@
 namespace dossier::cli {
 
 struct SchemaFlags {
-  std::string text;  // --json-schema
+  std::optional<std::string> text;  // --json-schema; "" is no schema, and refused as such
   std::string file;  // --json-schema-file: path or address
 };
 void AddSchemaFlags(Flags flags, std::string help, SchemaFlags* to);
